@@ -1,0 +1,16 @@
+#pragma once
+
+// Symbols are hidden unless a declaration says EBB_API, so that the shared library exports its
+// interface and nothing else, and two copies of ebb in one process cannot meet by accident.
+#if defined(EBB_SHARED_LIBRARY)
+#define EBB_API __attribute__((visibility("default")))
+#else
+#define EBB_API
+#endif
+
+// The arithmetic in core/ops/functors compiles for the host and for CUDA devices.
+#if defined(__CUDACC__)
+#define EBB_HOST_DEVICE __host__ __device__
+#else
+#define EBB_HOST_DEVICE
+#endif

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+
+#include <ebb/core/export.h>
+
+namespace ebb {
+
+namespace memory {
+class Scope;
+class InputGuard;
+class PoolGuard;
+}  // namespace memory
+
+/// All that ebb keeps per thread, in one place, so that an op reads thread-local storage once.
+/// Plain members with constant initial values only: creating a thread costs nothing.
+struct ThreadState {
+  /// The op that runs, or null. It leads error messages and out-of-memory messages.
+  const char* op_name = nullptr;
+
+  bool grad_enabled = true;
+  bool inference_mode = false;
+  bool anomaly_mode = false;
+  bool anomaly_check_nan = true;
+  /// Inside a pool worker: nested parallel_for calls run serially.
+  bool in_parallel_region = false;
+
+  /// The innermost memory scope opened on this thread.
+  memory::Scope* scope = nullptr;
+  /// Above zero: what is allocated on this thread has the category `input`.
+  int input_guards = 0;
+  /// The pool that requests of this thread go to, or null.
+  memory::PoolGuard* pool_guard = nullptr;
+
+  /// The number the next autograd node of this thread gets.
+  uint64_t next_sequence_number = 0;
+  /// The innermost saved-tensor hooks (autograd/saved_tensor_hooks.h), or null.
+  void* saved_tensor_hooks = nullptr;
+  /// The node that backward runs (autograd/node.h), or null.
+  void* current_node = nullptr;
+};
+
+namespace detail {
+// The library's own copy. initial-exec: the address is an offset, not a call.
+extern EBB_API __attribute__((tls_model("initial-exec"))) thread_local ThreadState tls_state;
+}  // namespace detail
+
+/// The state of the calling thread.
+inline ThreadState& thread_state() { return detail::tls_state; }
+
+/// Names the op that runs until the end of the scope. The outermost name stays: an op that calls
+/// other ops reports its own.
+class OpName {
+ public:
+  explicit OpName(const char* name) : state_(thread_state()), outer_(state_.op_name) {
+    if (outer_ == nullptr) state_.op_name = name;
+  }
+  ~OpName() { state_.op_name = outer_; }
+  OpName(const OpName&) = delete;
+  OpName& operator=(const OpName&) = delete;
+
+ private:
+  ThreadState& state_;
+  const char* outer_;
+};
+
+}  // namespace ebb
