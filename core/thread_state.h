@@ -11,6 +11,7 @@ class Scope;
 class InputGuard;
 class PoolGuard;
 }  // namespace memory
+class GeneratorGuard;
 
 /// All that ebb keeps per thread, in one place, so that an op reads thread-local storage once.
 /// Plain members with constant initial values only: creating a thread costs nothing.
@@ -31,6 +32,9 @@ struct ThreadState {
   int input_guards = 0;
   /// The pool that requests of this thread go to, or null.
   memory::PoolGuard* pool_guard = nullptr;
+  /// The innermost generator that random ops of this thread draw from (core/random/generator.h),
+  /// or null for the default ones.
+  const GeneratorGuard* generator_guard = nullptr;
 
   /// The number the next autograd node of this thread gets.
   uint64_t next_sequence_number = 0;
