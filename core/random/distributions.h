@@ -144,15 +144,14 @@ EBB_HOST_DEVICE constexpr int64_t integer(uint64_t seed, uint64_t offset, uint64
 /// transform a block of words that is still in cache.
 inline void fill_words(uint64_t seed, uint64_t offset, uint64_t first, int64_t count,
                        uint32_t* out) {
-  int64_t done = 0;
-  for (; done < count && (first + done) % 4 != 0; ++done) {
-    out[done] = word(seed, offset, first + done);
+  const uint64_t end = first + static_cast<uint64_t>(count);
+  uint64_t w = first;
+  for (; w % 4 != 0 && w < end; ++w) *out++ = word(seed, offset, w);
+  for (; end - w >= 4; w += 4, out += 4) {
+    const Words4 words = philox(seed, offset + w / 4);
+    for (int lane = 0; lane < 4; ++lane) out[lane] = words.lane[lane];
   }
-  for (; done + 4 <= count; done += 4) {
-    const Words4 words = philox(seed, offset + (first + done) / 4);
-    for (int lane = 0; lane < 4; ++lane) out[done + lane] = words.lane[lane];
-  }
-  for (; done < count; ++done) out[done] = word(seed, offset, first + done);
+  for (; w < end; ++w) *out++ = word(seed, offset, w);
 }
 
 }  // namespace ebb::random

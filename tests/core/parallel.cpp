@@ -282,6 +282,35 @@ TEST_CASE("set_num_threads refuses counts below one and calls from a piece") {
   REQUIRE(ebb::get_num_threads() == 4);
 }
 
+#if defined(__linux__)
+TEST_CASE("threads from the environment, seen from a process of its own", "[.environment]") {
+  const char* text = std::getenv("EBB_NUM_THREADS");
+  if (text != nullptr && std::string(text) == "3") {
+    REQUIRE(ebb::get_num_threads() == 3);
+  } else {
+    REQUIRE_THROWS_AS(ebb::get_num_threads(), ebb::ValueError);
+    ebb::set_num_threads(2);
+    REQUIRE(ebb::get_num_threads() == 2);
+  }
+}
+
+TEST_CASE("EBB_NUM_THREADS sets the thread count, and what is no count is an error") {
+  for (const char* text : {"3", "0", "-1", "two", "4 ", "99999999999"}) {
+    CAPTURE(text);
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("EBB_NUM_THREADS", text, 1);
+      execl("/proc/self/exe", "tests", "[.environment]", "-o", "/dev/null", nullptr);
+      _exit(1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    REQUIRE(WIFEXITED(status));
+    REQUIRE(WEXITSTATUS(status) == 0);
+  }
+}
+#endif
+
 TEST_CASE("a worker that has gone to sleep wakes for the next job") {
   const Threads scope(2);
   for (int round = 0; round < 20; ++round) {
