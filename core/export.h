@@ -14,3 +14,8 @@
 #else
 #define EBB_HOST_DEVICE
 #endif
+
+// For such arithmetic in headers: kernel files are compiled for several CPUs, and a function that
+// one of them emits out of line could replace the copy of a lesser CPU when the linker merges them.
+// These are never emitted.
+#define EBB_INLINE EBB_HOST_DEVICE __attribute__((always_inline)) inline

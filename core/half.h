@@ -12,27 +12,19 @@
 
 #include <ebb/core/export.h>
 
-// Kernel files are compiled for several CPUs. A function with CPU-specific instructions that is
-// emitted out of line could be merged with another file's copy, so these never are.
-#if defined(__CUDACC__)
-#define EBB_HALF_INLINE EBB_HOST_DEVICE inline
-#else
-#define EBB_HALF_INLINE __attribute__((always_inline)) inline
-#endif
-
 namespace ebb {
 namespace detail {
 
 // Both values are computed and masked, without a branch, so that loops vectorise; a comparison of
 // signed numbers is one instruction on every CPU.
-EBB_HALF_INLINE constexpr uint32_t select_bits(bool condition, uint32_t yes, uint32_t no) {
+EBB_INLINE constexpr uint32_t select_bits(bool condition, uint32_t yes, uint32_t no) {
   const uint32_t mask = 0u - static_cast<uint32_t>(condition);
   return (yes & mask) | (no & ~mask);
 }
 
 /// The value of an IEEE 754 binary16 bit pattern, exactly. A NaN keeps its sign and payload and
 /// becomes quiet, as in the instructions of x86.
-EBB_HALF_INLINE constexpr float half_bits_to_float_portable(uint16_t bits) {
+EBB_INLINE constexpr float half_bits_to_float_portable(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
   const int32_t magnitude = bits & 0x7fff;
   const uint32_t shifted = static_cast<uint32_t>(magnitude) << 13;
@@ -47,7 +39,7 @@ EBB_HALF_INLINE constexpr float half_bits_to_float_portable(uint16_t bits) {
 
 /// The IEEE 754 binary16 bit pattern nearest to `value`, ties to even, subnormals included. From
 /// 65520 on the result is infinite. A NaN keeps its sign and the top of its payload and is quiet.
-EBB_HALF_INLINE constexpr uint16_t float_to_half_bits_portable(float value) {
+EBB_INLINE constexpr uint16_t float_to_half_bits_portable(float value) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t unsigned_magnitude = bits & 0x7fffffffu;
@@ -66,7 +58,7 @@ EBB_HALF_INLINE constexpr uint16_t float_to_half_bits_portable(float value) {
 }
 
 /// half_bits_to_float_portable, by the CPU's instruction where there is one.
-EBB_HALF_INLINE constexpr float half_bits_to_float(uint16_t bits) {
+EBB_INLINE constexpr float half_bits_to_float(uint16_t bits) {
 #if defined(__F16C__) && !defined(__CUDACC__)
   if (!std::is_constant_evaluated()) {
     return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(bits)));
@@ -76,7 +68,7 @@ EBB_HALF_INLINE constexpr float half_bits_to_float(uint16_t bits) {
 }
 
 /// float_to_half_bits_portable, by the CPU's instruction where there is one.
-EBB_HALF_INLINE constexpr uint16_t float_to_half_bits(float value) {
+EBB_INLINE constexpr uint16_t float_to_half_bits(float value) {
 #if defined(__F16C__) && !defined(__CUDACC__)
   if (!std::is_constant_evaluated()) {
     return static_cast<uint16_t>(
@@ -87,14 +79,14 @@ EBB_HALF_INLINE constexpr uint16_t float_to_half_bits(float value) {
 }
 
 /// The value of a bfloat16 bit pattern: the upper half of a float.
-EBB_HALF_INLINE constexpr float bfloat16_bits_to_float(uint16_t bits) {
+EBB_INLINE constexpr float bfloat16_bits_to_float(uint16_t bits) {
   return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16);
 }
 
 /// The bfloat16 bit pattern nearest to `value`, ties to even, subnormals included; a magnitude that
 /// rounds beyond the largest finite one is infinite. A NaN keeps its sign and the top of its
 /// payload and is quiet.
-EBB_HALF_INLINE constexpr uint16_t float_to_bfloat16_bits(float value) {
+EBB_INLINE constexpr uint16_t float_to_bfloat16_bits(float value) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, value);
   const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   const uint32_t nan = (bits >> 16) | 0x0040u;
@@ -114,16 +106,14 @@ struct Half {
   uint16_t x;
 
   Half() = default;
-  EBB_HALF_INLINE constexpr Half(float value)  // NOLINT: implicit, as in LibTorch
+  EBB_INLINE constexpr Half(float value)  // NOLINT: implicit, as in LibTorch
       : x(detail::float_to_half_bits(value)) {}
-  EBB_HALF_INLINE constexpr Half(uint16_t bits, detail::FromBits) : x(bits) {}
-  EBB_HALF_INLINE constexpr operator float() const {  // NOLINT
+  EBB_INLINE constexpr Half(uint16_t bits, detail::FromBits) : x(bits) {}
+  EBB_INLINE constexpr operator float() const {  // NOLINT
     return detail::half_bits_to_float(x);
   }
   /// The Half with this bit pattern.
-  EBB_HALF_INLINE static constexpr Half from_bits(uint16_t bits) {
-    return {bits, detail::FromBits()};
-  }
+  EBB_INLINE static constexpr Half from_bits(uint16_t bits) { return {bits, detail::FromBits()}; }
 };
 
 /// bfloat16: the upper 16 bits of a float, so its range with 8 significant bits. Computed as Half
@@ -132,14 +122,14 @@ struct BFloat16 {
   uint16_t x;
 
   BFloat16() = default;
-  EBB_HALF_INLINE constexpr BFloat16(float value)  // NOLINT: implicit, as in LibTorch
+  EBB_INLINE constexpr BFloat16(float value)  // NOLINT: implicit, as in LibTorch
       : x(detail::float_to_bfloat16_bits(value)) {}
-  EBB_HALF_INLINE constexpr BFloat16(uint16_t bits, detail::FromBits) : x(bits) {}
-  EBB_HALF_INLINE constexpr operator float() const {  // NOLINT
+  EBB_INLINE constexpr BFloat16(uint16_t bits, detail::FromBits) : x(bits) {}
+  EBB_INLINE constexpr operator float() const {  // NOLINT
     return detail::bfloat16_bits_to_float(x);
   }
   /// The BFloat16 with this bit pattern.
-  EBB_HALF_INLINE static constexpr BFloat16 from_bits(uint16_t bits) {
+  EBB_INLINE static constexpr BFloat16 from_bits(uint16_t bits) {
     return {bits, detail::FromBits()};
   }
 };
@@ -155,74 +145,74 @@ concept ReducedFloat = std::same_as<T, Half> || std::same_as<T, BFloat16>;
 // integer it is the reduced type. Comparisons go through float by the implicit conversion.
 
 template <ReducedFloat T>
-EBB_HALF_INLINE constexpr T operator-(T a) {
+EBB_INLINE constexpr T operator-(T a) {
   return T::from_bits(a.x ^ 0x8000u);
 }
 
 template <ReducedFloat T>
-EBB_HALF_INLINE constexpr T operator+(T a, T b) {
+EBB_INLINE constexpr T operator+(T a, T b) {
   return T(static_cast<float>(a) + static_cast<float>(b));
 }
 template <ReducedFloat T>
-EBB_HALF_INLINE constexpr T operator-(T a, T b) {
+EBB_INLINE constexpr T operator-(T a, T b) {
   return T(static_cast<float>(a) - static_cast<float>(b));
 }
 template <ReducedFloat T>
-EBB_HALF_INLINE constexpr T operator*(T a, T b) {
+EBB_INLINE constexpr T operator*(T a, T b) {
   return T(static_cast<float>(a) * static_cast<float>(b));
 }
 template <ReducedFloat T>
-EBB_HALF_INLINE constexpr T operator/(T a, T b) {
+EBB_INLINE constexpr T operator/(T a, T b) {
   return T(static_cast<float>(a) / static_cast<float>(b));
 }
 
 template <ReducedFloat T, std::integral I>
-EBB_HALF_INLINE constexpr T operator+(T a, I b) {
+EBB_INLINE constexpr T operator+(T a, I b) {
   return a + T(static_cast<float>(b));
 }
 template <ReducedFloat T, std::integral I>
-EBB_HALF_INLINE constexpr T operator-(T a, I b) {
+EBB_INLINE constexpr T operator-(T a, I b) {
   return a - T(static_cast<float>(b));
 }
 template <ReducedFloat T, std::integral I>
-EBB_HALF_INLINE constexpr T operator*(T a, I b) {
+EBB_INLINE constexpr T operator*(T a, I b) {
   return a * T(static_cast<float>(b));
 }
 template <ReducedFloat T, std::integral I>
-EBB_HALF_INLINE constexpr T operator/(T a, I b) {
+EBB_INLINE constexpr T operator/(T a, I b) {
   return a / T(static_cast<float>(b));
 }
 template <ReducedFloat T, std::integral I>
-EBB_HALF_INLINE constexpr T operator+(I a, T b) {
+EBB_INLINE constexpr T operator+(I a, T b) {
   return T(static_cast<float>(a)) + b;
 }
 template <ReducedFloat T, std::integral I>
-EBB_HALF_INLINE constexpr T operator-(I a, T b) {
+EBB_INLINE constexpr T operator-(I a, T b) {
   return T(static_cast<float>(a)) - b;
 }
 template <ReducedFloat T, std::integral I>
-EBB_HALF_INLINE constexpr T operator*(I a, T b) {
+EBB_INLINE constexpr T operator*(I a, T b) {
   return T(static_cast<float>(a)) * b;
 }
 template <ReducedFloat T, std::integral I>
-EBB_HALF_INLINE constexpr T operator/(I a, T b) {
+EBB_INLINE constexpr T operator/(I a, T b) {
   return T(static_cast<float>(a)) / b;
 }
 
 template <ReducedFloat T>
-EBB_HALF_INLINE constexpr T& operator+=(T& a, std::type_identity_t<T> b) {
+EBB_INLINE constexpr T& operator+=(T& a, std::type_identity_t<T> b) {
   return a = a + b;
 }
 template <ReducedFloat T>
-EBB_HALF_INLINE constexpr T& operator-=(T& a, std::type_identity_t<T> b) {
+EBB_INLINE constexpr T& operator-=(T& a, std::type_identity_t<T> b) {
   return a = a - b;
 }
 template <ReducedFloat T>
-EBB_HALF_INLINE constexpr T& operator*=(T& a, std::type_identity_t<T> b) {
+EBB_INLINE constexpr T& operator*=(T& a, std::type_identity_t<T> b) {
   return a = a * b;
 }
 template <ReducedFloat T>
-EBB_HALF_INLINE constexpr T& operator/=(T& a, std::type_identity_t<T> b) {
+EBB_INLINE constexpr T& operator/=(T& a, std::type_identity_t<T> b) {
   return a = a / b;
 }
 
@@ -233,8 +223,8 @@ std::ostream& operator<<(std::ostream& stream, T value) {
 }
 
 /// Converts n values. The arrays may not overlap.
-EBB_HALF_INLINE void convert_half_to_float(const Half* __restrict from, float* __restrict to,
-                                           int64_t n) {
+EBB_INLINE void convert_half_to_float(const Half* __restrict from, float* __restrict to,
+                                      int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__) && !defined(__CUDACC__)
   for (; i + 8 <= n; i += 8) {
@@ -246,8 +236,8 @@ EBB_HALF_INLINE void convert_half_to_float(const Half* __restrict from, float* _
 }
 
 /// Converts n values to the nearest Half, ties to even. The arrays may not overlap.
-EBB_HALF_INLINE void convert_float_to_half(const float* __restrict from, Half* __restrict to,
-                                           int64_t n) {
+EBB_INLINE void convert_float_to_half(const float* __restrict from, Half* __restrict to,
+                                      int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__) && !defined(__CUDACC__)
   for (; i + 8 <= n; i += 8) {
@@ -259,14 +249,14 @@ EBB_HALF_INLINE void convert_float_to_half(const float* __restrict from, Half* _
 }
 
 /// Converts n values. The arrays may not overlap.
-EBB_HALF_INLINE void convert_bfloat16_to_float(const BFloat16* __restrict from,
-                                               float* __restrict to, int64_t n) {
+EBB_INLINE void convert_bfloat16_to_float(const BFloat16* __restrict from, float* __restrict to,
+                                          int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = from[i];
 }
 
 /// Converts n values to the nearest BFloat16, ties to even. The arrays may not overlap.
-EBB_HALF_INLINE void convert_float_to_bfloat16(const float* __restrict from,
-                                               BFloat16* __restrict to, int64_t n) {
+EBB_INLINE void convert_float_to_bfloat16(const float* __restrict from, BFloat16* __restrict to,
+                                          int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = from[i];
 }
 
@@ -305,19 +295,17 @@ struct ReducedFloatLimits {
   static constexpr uint16_t kFraction = (1u << (DIGITS - 1)) - 1;
   static constexpr uint16_t kInfinity = 0x7fffu & ~kFraction;
 
-  EBB_HALF_INLINE static constexpr T min() { return T::from_bits(kFraction + 1); }
-  EBB_HALF_INLINE static constexpr T max() { return T::from_bits(kInfinity - 1); }
-  EBB_HALF_INLINE static constexpr T lowest() { return T::from_bits(0x8000u | (kInfinity - 1)); }
-  EBB_HALF_INLINE static constexpr T denorm_min() { return T::from_bits(1); }
-  EBB_HALF_INLINE static constexpr T infinity() { return T::from_bits(kInfinity); }
-  EBB_HALF_INLINE static constexpr T round_error() { return T(0.5f); }
-  EBB_HALF_INLINE static constexpr T epsilon() {
-    return T(2.0f / static_cast<float>(1u << DIGITS));
-  }
-  EBB_HALF_INLINE static constexpr T quiet_NaN() {
+  EBB_INLINE static constexpr T min() { return T::from_bits(kFraction + 1); }
+  EBB_INLINE static constexpr T max() { return T::from_bits(kInfinity - 1); }
+  EBB_INLINE static constexpr T lowest() { return T::from_bits(0x8000u | (kInfinity - 1)); }
+  EBB_INLINE static constexpr T denorm_min() { return T::from_bits(1); }
+  EBB_INLINE static constexpr T infinity() { return T::from_bits(kInfinity); }
+  EBB_INLINE static constexpr T round_error() { return T(0.5f); }
+  EBB_INLINE static constexpr T epsilon() { return T(2.0f / static_cast<float>(1u << DIGITS)); }
+  EBB_INLINE static constexpr T quiet_NaN() {
     return T::from_bits(kInfinity | (kFraction + 1) >> 1);
   }
-  EBB_HALF_INLINE static constexpr T signaling_NaN() {
+  EBB_INLINE static constexpr T signaling_NaN() {
     return T::from_bits(kInfinity | (kFraction + 1) >> 2);
   }
 };
@@ -331,5 +319,3 @@ class std::numeric_limits<ebb::Half>
 template <>
 class std::numeric_limits<ebb::BFloat16>
     : public ebb::detail::ReducedFloatLimits<ebb::BFloat16, 8, 128, 2, 4> {};
-
-#undef EBB_HALF_INLINE

@@ -9,16 +9,15 @@ namespace ebb::random {
 /// Four random words of 32 bits: what one counter gives.
 struct Words4 {
   uint32_t lane[4];
-  EBB_HOST_DEVICE constexpr uint32_t operator[](uint64_t i) const { return lane[i]; }
-  EBB_HOST_DEVICE constexpr bool operator==(const Words4&) const = default;
+  EBB_INLINE constexpr uint32_t operator[](uint64_t i) const { return lane[i]; }
+  EBB_INLINE constexpr bool operator==(const Words4&) const = default;
 };
 
 /// Philox4x32 with ten rounds: a bijection of the 128-bit counter for each 64-bit key,
 /// statistically indistinguishable from random words (Salmon, Moraes, Dror, Shaw, "Parallel Random
 /// Numbers: As Easy as 1, 2, 3", SC 2011). No state: any counter's words can be had at any time, on
 /// any thread or device. `counter_low` counts; `counter_high` tells streams apart.
-EBB_HOST_DEVICE constexpr Words4 philox(uint64_t key, uint64_t counter_low,
-                                        uint64_t counter_high = 0) {
+EBB_INLINE constexpr Words4 philox(uint64_t key, uint64_t counter_low, uint64_t counter_high = 0) {
   constexpr uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
   constexpr uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
   uint32_t c0 = static_cast<uint32_t>(counter_low);
