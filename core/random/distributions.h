@@ -151,7 +151,10 @@ EBB_INLINE void fill_words(uint64_t seed, uint64_t offset, uint64_t first, int64
     const Words4 words = philox(seed, offset + w / 4);
     for (int lane = 0; lane < 4; ++lane) out[lane] = words.lane[lane];
   }
-  for (; w < end; ++w) *out++ = word(seed, offset, w);
+  const uint64_t rest = (end - w) % 4;
+  if (rest == 0) return;
+  const Words4 words = philox(seed, offset + w / 4);
+  for (uint64_t lane = 0; lane < rest; ++lane) out[lane] = words.lane[lane];
 }
 
 }  // namespace ebb::random
