@@ -1,0 +1,292 @@
+#include <ebb/nn/module.h>
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <typeinfo>
+#include <unordered_set>
+
+#include <ebb/autograd/grad_mode.h>
+#include <ebb/core/memory/block.h>
+
+namespace ebb::nn {
+
+namespace {
+
+std::string join_name(const std::string& prefix, const std::string& name) {
+  return prefix.empty() ? name : prefix + "." + name;
+}
+
+std::string demangle(const char* name) {
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                              std::free);
+  return status == 0 ? text.get() : name;
+}
+
+void check_name(const OrderedDict<std::string, Tensor>& taken, const std::string& name,
+                const char* what) {
+  EBB_CHECK(!name.empty(), what, " name must not be empty");
+  EBB_CHECK(name.find('.') == std::string::npos, what, " name must not contain a dot (got '", name,
+            "')");
+  EBB_CHECK(!taken.contains(name), what, " '", name, "' already defined");
+}
+
+/// Tensors by path, each tensor once.
+void collect(const Module& module, const OrderedDict<std::string, Tensor>& own,
+             const std::string& prefix, std::unordered_set<const TensorImpl*>& seen,
+             OrderedDict<std::string, Tensor>& result) {
+  (void)module;
+  for (const auto& item : own) {
+    if (item.value().defined() && seen.insert(item.value().impl()).second) {
+      result.insert(join_name(prefix, item.key()), item.value());
+    }
+  }
+}
+
+}  // namespace
+
+Module::Module() = default;
+Module::Module(std::string name) : name_(std::move(name)) {}
+
+const std::string& Module::name() const {
+  // Not in the constructor: there the dynamic type is still Module.
+  if (!name_) name_ = demangle(typeid(*this).name());
+  return *name_;
+}
+
+std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
+  detail::raise<Error>("clone() has not been implemented for " + name() +
+                       ". Derive it from nn::Cloneable<" + name() + "> instead of nn::Module");
+}
+
+void Module::clone_(Module& other, const std::optional<Device>&) {
+  detail::raise<Error>("clone(): the submodule " + other.name() +
+                       " cannot be cloned; derive it from nn::Cloneable");
+}
+
+void Module::apply(const ModuleApplyFunction& function) {
+  function(*this);
+  for (auto& child : children_) child.value()->apply(function);
+}
+
+void Module::apply(const ConstModuleApplyFunction& function) const {
+  function(*this);
+  for (const auto& child : children_) std::as_const(*child.value()).apply(function);
+}
+
+void Module::apply(const NamedModuleApplyFunction& function, const std::string& prefix) {
+  function(prefix, *this);
+  for (auto& child : children_) child.value()->apply(function, join_name(prefix, child.key()));
+}
+
+void Module::apply(const ConstNamedModuleApplyFunction& function,
+                   const std::string& prefix) const {
+  function(prefix, *this);
+  for (const auto& child : children_) {
+    std::as_const(*child.value()).apply(function, join_name(prefix, child.key()));
+  }
+}
+
+void Module::apply(const ModulePointerApplyFunction& function) const {
+  function(shared_from_this_checked());
+  for (const auto& child : children_) child.value()->apply(function);
+}
+
+void Module::apply(const NamedModulePointerApplyFunction& function,
+                   const std::string& prefix) const {
+  function(prefix, shared_from_this_checked());
+  for (const auto& child : children_) {
+    child.value()->apply(function, join_name(prefix, child.key()));
+  }
+}
+
+std::vector<Tensor> Module::parameters(bool recurse) const {
+  return named_parameters(recurse).values();
+}
+
+OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
+  OrderedDict<std::string, Tensor> result("Parameter");
+  std::unordered_set<const TensorImpl*> seen;
+  collect(*this, parameters_, "", seen, result);
+  if (recurse) {
+    for (const auto& child : children_) {
+      child.value()->apply(ConstNamedModuleApplyFunction([&](const std::string& name, const Module& m) {
+        collect(m, m.parameters_, name, seen, result);
+      }), child.key());
+    }
+  }
+  return result;
+}
+
+std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
+
+OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
+  OrderedDict<std::string, Tensor> result("Buffer");
+  std::unordered_set<const TensorImpl*> seen;
+  collect(*this, buffers_, "", seen, result);
+  if (recurse) {
+    for (const auto& child : children_) {
+      child.value()->apply(ConstNamedModuleApplyFunction([&](const std::string& name, const Module& m) {
+        collect(m, m.buffers_, name, seen, result);
+      }), child.key());
+    }
+  }
+  return result;
+}
+
+std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const {
+  return named_modules("", include_self).values();
+}
+
+OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(
+    const std::string& name_prefix, bool include_self) const {
+  OrderedDict<std::string, std::shared_ptr<Module>> result("Submodule");
+  std::unordered_set<const Module*> seen;
+  const NamedModulePointerApplyFunction insert = [&](const std::string& name,
+                                                     const std::shared_ptr<Module>& module) {
+    if (seen.insert(module.get()).second) result.insert(name, module);
+  };
+  if (include_self) insert(name_prefix, shared_from_this_checked());
+  for (const auto& child : children_) {
+    child.value()->apply(insert, join_name(name_prefix, child.key()));
+  }
+  return result;
+}
+
+std::vector<std::shared_ptr<Module>> Module::children() const { return children_.values(); }
+
+OrderedDict<std::string, std::shared_ptr<Module>> Module::named_children() const {
+  return children_;
+}
+
+void Module::train(bool on) {
+  is_training_ = on;
+  for (auto& child : children_) child.value()->train(on);
+}
+
+std::vector<Tensor*> Module::tensors() {
+  std::vector<Tensor*> result;
+  apply(ModuleApplyFunction([&](Module& module) {
+    for (auto& item : module.parameters_) result.push_back(&item.value());
+    for (auto& item : module.buffers_) result.push_back(&item.value());
+  }));
+  return result;
+}
+
+void Module::convert(std::optional<Device> device, std::optional<ScalarType> dtype,
+                     bool non_blocking) {
+  NoGradGuard no_grad;
+  EBB_CHECK(!dtype || ebb::is_floating_point(*dtype), "Module::to: parameters can only become ",
+            "floating-point tensors, not ", ebb::to_string(*dtype));
+  struct Change {
+    Tensor target;
+    Tensor fresh;
+    memory::Category category;
+  };
+  std::vector<Change> changes;
+  std::unordered_set<const TensorImpl*> seen;
+  const auto add = [&](const Tensor& tensor) {
+    if (!tensor.defined() || !seen.insert(tensor.impl()).second) return;
+    TensorOptions options = tensor.options();
+    if (device) options = options.device(*device);
+    if (dtype && tensor.is_floating_point()) options = options.dtype(*dtype);
+    Tensor fresh = tensor.detach().to(options, non_blocking);
+    if (fresh.is_alias_of(tensor)) return;
+    changes.push_back({tensor, fresh, memory::category(tensor.storage().block())});
+  };
+  for (Tensor* tensor : tensors()) {
+    add(*tensor);
+    if (tensor->defined() && tensor->requires_grad()) add(tensor->grad());
+  }
+  for (const Change& change : changes) {  // from here on nothing allocates tensor memory
+    memory::set_category(change.fresh.storage().block(), change.category);
+    change.target.set_data(change.fresh);
+  }
+}
+
+void Module::to(Device device, ScalarType dtype, bool non_blocking) {
+  convert(device, dtype, non_blocking);
+}
+void Module::to(ScalarType dtype, bool non_blocking) { convert({}, dtype, non_blocking); }
+void Module::to(Device device, bool non_blocking) { convert(device, {}, non_blocking); }
+
+void Module::zero_grad(bool set_to_none) {
+  for (auto& parameter : parameters()) {
+    Tensor& grad = parameter.mutable_grad();
+    if (!grad.defined()) continue;
+    if (set_to_none) {
+      grad.reset();
+    } else {
+      grad.detach_();
+      grad.zero_();
+    }
+  }
+}
+
+void Module::pretty_print(std::ostream& stream) const { stream << name(); }
+
+void Module::print_recursively(std::ostream& stream, const std::string& indentation) const {
+  pretty_print(stream);
+  if (children_.is_empty()) return;
+  stream << "(\n";
+  const std::string next = indentation + "  ";
+  for (const auto& child : children_) {
+    stream << next << "(" << child.key() << "): ";
+    child.value()->print_recursively(stream, next);
+    stream << '\n';
+  }
+  stream << indentation << ")";
+}
+
+std::ostream& operator<<(std::ostream& stream, const Module& module) {
+  module.print_recursively(stream, "");
+  return stream;
+}
+
+Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
+  check_name(parameters_, name, "Parameter");
+  if (tensor.defined()) {
+    EBB_CHECK(!requires_grad || tensor.is_floating_point(), "Parameter '", name, "' of dtype ",
+              ebb::to_string(tensor.scalar_type()), " cannot require grad; pass false");
+    if (tensor.is_leaf()) {
+      tensor.set_requires_grad(requires_grad);
+    } else {
+      EBB_CHECK(requires_grad, "Parameter '", name, "' is the result of an op and requires grad; ",
+                "detach() it first");
+    }
+    memory::set_category(tensor.storage().block(), memory::Category::parameter);
+  }
+  return parameters_.insert(std::move(name), std::move(tensor));
+}
+
+Tensor& Module::register_buffer(std::string name, Tensor tensor) {
+  check_name(buffers_, name, "Buffer");
+  if (tensor.defined()) {
+    memory::set_category(tensor.storage().block(), memory::Category::buffer);
+  }
+  return buffers_.insert(std::move(name), std::move(tensor));
+}
+
+void Module::unregister_module(const std::string& name) {
+  EBB_CHECK(children_.contains(name), "No Module with name `", name, "` is registered");
+  children_.erase(name);
+}
+
+void Module::add_module(std::string name, std::shared_ptr<Module> module) {
+  EBB_CHECK(!name.empty(), "Submodule name must not be empty");
+  EBB_CHECK(name.find('.') == std::string::npos, "Submodule name must not contain a dot (got '",
+            name, "')");
+  EBB_CHECK(module != nullptr, "Submodule '", name, "' is empty (a null holder or pointer)");
+  children_.insert(std::move(name), std::move(module));
+}
+
+std::shared_ptr<Module> Module::shared_from_this_checked() const {
+  auto self = std::const_pointer_cast<Module>(weak_from_this().lock());
+  EBB_CHECK(self != nullptr, "modules(), named_modules() and apply() with pointers need a module ",
+            "that lives in a shared_ptr (or a holder); ", name(), " stands on the stack. Pass ",
+            "include_self = false, or make it with std::make_shared");
+  return self;
+}
+
+}  // namespace ebb::nn
