@@ -233,7 +233,10 @@ def elementwise_header(ops):
     text = "#pragma once\n\n" + NOTICE + "\n#include <cstdint>\n\nnamespace ebb {\n\n"
     text += "/// The families of elementwise kernels; a device has one table for each.\n"
     text += "enum class ElementwiseFamily : uint8_t { " + ", ".join(families) + " };\n"
-    text += f"inline constexpr int kElementwiseFamilies = {len(families)};\n\n"
+    text += f"inline constexpr int kElementwiseFamilies = {len(families)};\n"
+    counts = ", ".join(str(len(kernels)) for kernels in families.values())
+    text += "/// How many kernels each family has.\n"
+    text += f"inline constexpr int kElementwiseKernels[] = {{{counts}}};\n\n"
     text += ("/// The elementwise kernels, named by their functors: family * 256 + place in its"
              " table.\n")
     text += "enum class ElementwiseOp : uint16_t {\n"

@@ -9,6 +9,8 @@ namespace ebb {
 /// The families of elementwise kernels; a device has one table for each.
 enum class ElementwiseFamily : uint8_t { unary, activation, binary, compare };
 inline constexpr int kElementwiseFamilies = 4;
+/// How many kernels each family has.
+inline constexpr int kElementwiseKernels[] = {26, 12, 19, 12};
 
 /// The elementwise kernels, named by their functors: family * 256 + place in its table.
 enum class ElementwiseOp : uint16_t {
