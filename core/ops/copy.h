@@ -1,0 +1,22 @@
+#pragma once
+
+#include <ebb/core/export.h>
+#include <ebb/core/tensor/tensor_base.h>
+
+namespace ebb::ops {
+
+/// Writes the values of `source`, converted and broadcast, to `self` and raises its version. Throws
+/// an Error if source does not expand to self's sizes, or if they overlap in part.
+EBB_API void copy_(const TensorBase& self, const TensorBase& source);
+
+/// A dense copy with the order of strides of `self`.
+EBB_API TensorBase clone(const TensorBase& self);
+/// A row-major copy.
+EBB_API TensorBase clone_contiguous(const TensorBase& self);
+/// A dense copy with the order of strides of `self`, in that dtype on that device.
+EBB_API TensorBase to(const TensorBase& self, ScalarType dtype, Device device);
+
+/// The only element. Throws if there are more, or none.
+EBB_API Scalar item(const TensorBase& self);
+
+}  // namespace ebb::ops
