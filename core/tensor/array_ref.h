@@ -32,8 +32,15 @@ class ArrayRef {
   constexpr ArrayRef(const std::array<T, N>& array) : data_(array.data()), size_(N) {}  // NOLINT
   template <size_t N>
   constexpr ArrayRef(const T (&array)[N]) : data_(array), size_(N) {}  // NOLINT
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"  // borrowed for a call, as the class says
+#endif
   constexpr ArrayRef(const std::initializer_list<T>& list)  // NOLINT
-      : data_(list.begin() == list.end() ? nullptr : list.begin()), size_(list.size()) {}
+      : data_(list.begin()), size_(list.size()) {}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
   [[nodiscard]] constexpr const T* begin() const { return data_; }
   [[nodiscard]] constexpr const T* end() const { return data_ + size_; }
@@ -200,5 +207,10 @@ class InlineVector {
 };
 
 using DimVector = InlineVector<5>;
+
+template <size_t N>
+std::ostream& operator<<(std::ostream& stream, const InlineVector<N>& list) {
+  return stream << IntArrayRef(list);
+}
 
 }  // namespace ebb
