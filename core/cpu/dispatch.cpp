@@ -9,7 +9,13 @@
 // without "Kernels", and that of its table without "_kernels". In the order of struct Kernels.
 #define EBB_FAMILIES(X) \
   X(Copy, copy)         \
-  X(Fill, fill)
+  X(Fill, fill)         \
+  X(Reduce, reduce)     \
+  X(Scan, scan)         \
+  X(Sort, sort)         \
+  X(Softmax, softmax)   \
+  X(Index, index)       \
+  X(Loss, loss)
 
 namespace ebb::cpu {
 
