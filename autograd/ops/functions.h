@@ -498,6 +498,8 @@ EBB_API Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduct
 /// is drawn again in backward.
 EBB_API Tensor dropout(const Tensor& input, double p, bool train);
 EBB_API const Tensor& dropout_(const Tensor& input, double p, bool train);
+/// The gradient of dropout: grad_output / (1 - p) under the mask that seed and offset stand for.
+EBB_API Tensor dropout_backward(const Tensor& grad_output, double p, int64_t seed, int64_t offset);
 /// 1 with the probability that each element of self states, else 0.
 EBB_API Tensor bernoulli(const Tensor& self, const std::optional<Generator>& generator = {});
 

@@ -10,6 +10,7 @@
 #define EBB_FAMILIES(X) \
   X(Copy, copy)         \
   X(Fill, fill)         \
+  X(Random, random)         \
   X(Reduce, reduce)     \
   X(Scan, scan)         \
   X(Sort, sort)         \

@@ -56,25 +56,35 @@ ScalarType compute_dtype(Result rule, ScalarType common) {
   return rule == Result::floating && !is_floating_point(common) ? get_default_dtype() : common;
 }
 
-/// Whether the first input is a tensor, all tensors are contiguous and like it in sizes, dtype and
-/// device, and numbers do not change the dtype: nothing to promote, broadcast or reorder.
+/// Whether the first input is a tensor, and all tensors are contiguous and like it in sizes and
+/// device: nothing to broadcast or reorder.
 bool is_plain(Arguments inputs) {
   const Argument& first = *inputs.begin();
   if (!first.is_tensor()) return false;
   const TensorBase& like = first.tensor();
   if (!like.is_contiguous()) return false;
   for (const Argument* input = &first + 1; input != inputs.end(); ++input) {
-    if (!input->is_tensor()) {
-      if (kind(input->scalar().type()) > kind(like.scalar_type())) return false;
-      continue;
-    }
+    if (!input->is_tensor()) continue;
     const TensorBase& tensor = input->tensor();
-    if (!tensor.is_contiguous() || tensor.scalar_type() != like.scalar_type() ||
-        tensor.sizes() != like.sizes() || !(tensor.device() == like.device())) {
+    if (!tensor.is_contiguous() || tensor.sizes() != like.sizes() ||
+        !(tensor.device() == like.device())) {
       return false;
     }
   }
   return true;
+}
+
+/// result_type, in short where all tensors have one dtype and numbers do not change it.
+ScalarType common_type(Arguments inputs) {
+  const Argument& first = *inputs.begin();
+  if (!first.is_tensor()) return result_type(inputs);
+  const ScalarType dtype = first.tensor().scalar_type();
+  for (const Argument* input = &first + 1; input != inputs.end(); ++input) {
+    const bool same = input->is_tensor() ? input->tensor().scalar_type() == dtype
+                                         : kind(input->scalar().type()) <= kind(dtype);
+    if (!same) return result_type(inputs);
+  }
+  return dtype;
 }
 
 void run_plain(ElementwiseOp op, ScalarType compute, const TensorBase& out, Arguments inputs,
@@ -141,7 +151,8 @@ void check_in_place(const TensorBase& self, ScalarType result, Arguments inputs)
   EBB_CHECK(can_cast(result, self.scalar_type()), "result type ", result,
             " can't be cast to the desired output type ", self.scalar_type(),
             ", that of the tensor of sizes ", self.sizes(), " which is written in place");
-  const DimVector sizes = common_sizes(inputs);
+  const DimVector sizes = is_plain(inputs) ? DimVector(inputs.begin()->tensor().sizes())
+                                           : common_sizes(inputs);
   EBB_CHECK(IntArrayRef(sizes) == self.sizes(), "output with shape ", self.sizes(),
             " doesn't match the broadcast shape ", IntArrayRef(sizes),
             "; use the form that is not in place");
@@ -236,11 +247,11 @@ TensorBase allocate_result(Arguments inputs, ScalarType dtype) {
 }
 
 TensorBase elementwise_in(ElementwiseOp op, ScalarType common, Arguments inputs,
-                          const Scalar* parameters, bool plain) {
+                          const Scalar* parameters) {
   const Result rule = rule_of(op);
   const ScalarType compute = compute_dtype(rule, common);
   const ScalarType result = rule == Result::boolean ? kBool : compute;
-  if (plain) {
+  if (is_plain(inputs)) {
     const TensorBase& like = inputs.begin()->tensor();
     TensorBase out = empty(like.sizes(), result, like.device());
     run_plain(op, compute, out, inputs, parameters);
@@ -257,26 +268,28 @@ void write(ElementwiseOp op, ScalarType common, const TensorBase& self, Argument
   const ScalarType compute = compute_dtype(rule, common);
   const ScalarType result = rule == Result::boolean ? kBool : compute;
   check_in_place(self, result, inputs);
-  run(op, compute, self, inputs, parameters);
+  if (is_plain(inputs) && self.is_contiguous()) {
+    run_plain(op, compute, self, inputs, parameters);
+  } else {
+    run(op, compute, self, inputs, parameters);
+  }
   self.impl()->bump_version();
 }
 
 }  // namespace
 
 TensorBase elementwise(ElementwiseOp op, Arguments inputs, const Scalar* parameters) {
-  const bool plain = is_plain(inputs);
-  const ScalarType common = plain ? inputs.begin()->tensor().scalar_type() : result_type(inputs);
-  return elementwise_in(op, common, inputs, parameters, plain);
+  return elementwise_in(op, common_type(inputs), inputs, parameters);
 }
 
 TensorBase elementwise(ElementwiseOp op, ScalarType common, Arguments inputs,
                        const Scalar* parameters) {
-  return elementwise_in(op, common, inputs, parameters, false);
+  return elementwise_in(op, common, inputs, parameters);
 }
 
 void elementwise_(ElementwiseOp op, const TensorBase& self, Arguments inputs,
                   const Scalar* parameters) {
-  write(op, result_type(inputs), self, inputs, parameters);
+  write(op, common_type(inputs), self, inputs, parameters);
 }
 
 void elementwise_(ElementwiseOp op, ScalarType common, const TensorBase& self, Arguments inputs,

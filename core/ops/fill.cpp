@@ -1,6 +1,7 @@
 #include <ebb/core/ops/fill.h>
 
 #include <ebb/core/ops/elementwise.h>
+#include <ebb/core/ops/factory.h>
 #include <ebb/core/ops/fill_kernels.h>
 #include <ebb/core/ops/kernels.h>
 
@@ -24,6 +25,16 @@ void fill_(const TensorBase& self, const Scalar& value) {
   check_writable(self);
   fill_fresh(self, value);
   self.impl()->bump_version();
+}
+
+TensorBase filled_like(const TensorBase& self, const Scalar& value) {
+  TensorBase result =
+      self.is_contiguous()
+          ? empty(self.sizes(), self.scalar_type(), self.device())
+          : empty_strided(self.sizes(), dense_strides(self.sizes(), {&self}), self.scalar_type(),
+                          self.device());
+  fill_fresh(result, value);
+  return result;
 }
 
 }  // namespace ebb::ops

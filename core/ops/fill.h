@@ -9,5 +9,7 @@ namespace ebb::ops {
 EBB_API void fill_(const TensorBase& self, const Scalar& value);
 /// The same for memory that nobody has seen yet: no checks, the version stays.
 EBB_API void fill_fresh(const TensorBase& self, const Scalar& value);
+/// A dense tensor like `self` in sizes, dtype, device and the order of strides, full of `value`.
+EBB_API TensorBase filled_like(const TensorBase& self, const Scalar& value);
 
 }  // namespace ebb::ops
