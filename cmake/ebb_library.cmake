@@ -1,0 +1,108 @@
+# The library: core, which links alone, then the folders above it, and the kernel files, which are
+# compiled once for each CPU capability.
+
+include(GNUInstallDirs)
+include(ebb_capabilities)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
+if(NOT blas STREQUAL "off")
+  find_package(EbbBlas QUIET MODULE)
+endif()
+if(TARGET ebb::blas)
+  message(STATUS "ebb: matrix products by OpenBLAS (${EBB_BLAS_LIBRARY})")
+else()
+  message(STATUS "ebb: matrix products by Eigen (EBB_BLAS=${EBB_BLAS})")
+endif()
+
+# Headers are included as <ebb/folder/header.h>.
+set(ebb_folders core autograd io nn optim data testing)
+set(include_root ${CMAKE_CURRENT_BINARY_DIR}/include)
+file(MAKE_DIRECTORY ${include_root}/ebb)
+foreach(entry IN LISTS ebb_folders ITEMS ebb.h)
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${entry} ${include_root}/ebb/${entry} SYMBOLIC)
+endforeach()
+
+# What all files of the library are compiled with.
+add_library(ebb_flags INTERFACE)
+target_compile_features(ebb_flags INTERFACE cxx_std_20)
+target_include_directories(ebb_flags INTERFACE ${include_root})
+target_compile_options(ebb_flags INTERFACE -Wall -Wextra -Wpedantic
+                                           $<$<BOOL:${EBB_WERROR}>:-Werror>)
+target_compile_definitions(ebb_flags INTERFACE $<$<BOOL:${BUILD_SHARED_LIBS}>:EBB_SHARED_LIBRARY>)
+target_link_libraries(ebb_flags INTERFACE Threads::Threads)
+
+function(ebb_add_objects name)
+  add_library(${name} OBJECT ${ARGN})
+  target_link_libraries(${name} PRIVATE ebb_flags)
+  # Sections of their own let a program drop what it does not use.
+  target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections)
+  set_target_properties(
+    ${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
+                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
+# A core/cpu file that is no kernel file may use Eigen too. Its namespace is renamed, so that it
+# cannot meet that of a program with other flags or another version.
+function(ebb_use_eigen name suffix)
+  get_target_property(eigen_include Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(${name} SYSTEM PRIVATE ${eigen_include})
+  target_compile_definitions(${name} PRIVATE Eigen=ebb_eigen_${suffix} EIGEN_DONT_PARALLELIZE
+                                             $<$<TARGET_EXISTS:ebb::blas>:EIGEN_USE_BLAS>)
+endfunction()
+
+file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS core/*.cpp)
+file(GLOB kernel_sources CONFIGURE_DEPENDS core/cpu/kernels/*.cpp)
+list(REMOVE_ITEM core_sources "" ${kernel_sources})
+ebb_add_objects(ebb_core_objects ${core_sources})
+ebb_use_eigen(ebb_core_objects core)
+set(core_objects $<TARGET_OBJECTS:ebb_core_objects>)
+
+string(REPLACE ";" "," capability_list "${EBB_CPU_CAPABILITIES}")
+target_compile_definitions(ebb_core_objects PRIVATE "EBB_CPU_CAPABILITIES=${capability_list}")
+if(kernel_sources)
+  foreach(capability IN LISTS EBB_CPU_CAPABILITIES)
+    set(kernels ebb_kernels_${capability})
+    ebb_add_objects(${kernels} ${kernel_sources})
+    ebb_use_eigen(${kernels} ${capability})
+    target_compile_definitions(${kernels} PRIVATE EBB_CPU_CAPABILITY=${capability})
+    target_compile_options(${kernels} PRIVATE ${EBB_FLAGS_${capability}} -fno-math-errno
+                                              -fno-trapping-math -ffp-contract=off)
+    list(APPEND core_objects $<TARGET_OBJECTS:${kernels}>)
+  endforeach()
+endif()
+
+set(upper_sources "")
+foreach(folder IN LISTS ebb_folders)
+  if(NOT folder STREQUAL "core")
+    file(GLOB_RECURSE folder_sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    list(APPEND upper_sources ${folder_sources})
+  endif()
+endforeach()
+set(upper_objects "")
+if(upper_sources)
+  ebb_add_objects(ebb_upper_objects ${upper_sources})
+  target_link_libraries(ebb_upper_objects PRIVATE ZLIB::ZLIB)
+  set(upper_objects $<TARGET_OBJECTS:ebb_upper_objects>)
+endif()
+
+add_library(ebb ${core_objects} ${upper_objects})
+add_library(ebb::ebb ALIAS ebb)
+set_target_properties(ebb PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+                                     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_compile_features(ebb PUBLIC cxx_std_20)
+target_include_directories(ebb PUBLIC $<BUILD_INTERFACE:${include_root}>
+                                      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(ebb PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB)
+if(TARGET ebb::blas)
+  target_link_libraries(ebb PRIVATE ebb::blas)
+endif()
+if(BUILD_SHARED_LIBS)
+  target_compile_definitions(ebb PUBLIC EBB_SHARED_LIBRARY)
+  # The standard library's templates are visible whatever the flags say; the list keeps them in.
+  if(NOT APPLE)
+    set(exports ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.map)
+    target_link_options(ebb PRIVATE -Wl,--gc-sections -Wl,--version-script=${exports})
+    set_property(TARGET ebb PROPERTY LINK_DEPENDS ${exports})
+  endif()
+endif()
