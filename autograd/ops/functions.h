@@ -481,6 +481,8 @@ EBB_API Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayR
 
 /// The rows of weight that indices name. Row padding_idx gets no gradient.
 EBB_API Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1, bool scale_grad_by_freq = false, bool sparse = false);
+/// The gradient of embedding's weight.
+EBB_API Tensor embedding_backward(const Tensor& grad_output, const Tensor& indices, int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq);
 
 // --- loss ---
 
@@ -491,6 +493,13 @@ EBB_API Tensor nll_loss(const Tensor& self, const Tensor& target, const std::opt
 EBB_API Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = Reduction::Mean, int64_t ignore_index = -100, double label_smoothing = 0.0);
 /// (self - target)^2, reduced.
 EBB_API Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
+/// The gradient of nll_loss; size is that of its input, total_weight the weights of the targets'
+/// classes, added up.
+EBB_API Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& target, const std::optional<Tensor>& weight, const Tensor& total_weight, IntArrayRef size, int64_t reduction, int64_t ignore_index);
+/// The gradient of cross_entropy_loss; log_sum_exp is that of each row of self.
+EBB_API Tensor cross_entropy_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, const Tensor& log_sum_exp, const Tensor& total_weight, int64_t reduction, int64_t ignore_index, double label_smoothing);
+/// The gradient of mse_loss.
+EBB_API Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
 
 // --- random ---
 
