@@ -32,6 +32,8 @@ struct ThreadState {
   int input_guards = 0;
   /// The pool that requests of this thread go to, or null.
   memory::PoolGuard* pool_guard = nullptr;
+  /// A free-memory callback runs: its own requests call no callbacks.
+  bool in_memory_callback = false;
   /// The innermost generator that random ops of this thread draw from (core/random/generator.h),
   /// or null for the default ones.
   const GeneratorGuard* generator_guard = nullptr;
