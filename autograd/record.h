@@ -79,10 +79,11 @@ class EBB_API FormulaNodeBase : public Node {
  public:
   using Node::Node;
   variable_list apply(variable_list&& grads) final;
-  void release_variables() noexcept override;
+  void release_variables() noexcept final;
 
  protected:
   virtual void run(Backward& backward) = 0;
+  virtual void drop_formula() noexcept = 0;
 
  private:
   friend class Backward;
@@ -95,13 +96,10 @@ class FormulaNode final : public FormulaNodeBase {
  public:
   FormulaNode(const char* name, Formula&& formula)
       : FormulaNodeBase(name), formula_(std::move(formula)) {}
-  void release_variables() noexcept override {
-    formula_.reset();
-    FormulaNodeBase::release_variables();
-  }
 
  protected:
   void run(Backward& backward) override { (*formula_)(backward); }
+  void drop_formula() noexcept override { formula_.reset(); }
 
  private:
   std::optional<Formula> formula_;
@@ -150,11 +148,16 @@ class EBB_API Recorder {
  private:
   void finish(intrusive_ptr<FormulaNodeBase> node, TensorRefs results);
   void finish_in_place(intrusive_ptr<FormulaNodeBase> node, const Tensor& self);
+  void prepare_write(const Tensor& written);
+  void collect(const Tensor& input);
 
   const char* name_;
   edge_list edges_;
   const Tensor* written_;
+  size_t written_input_ = ~size_t{0};  // which input is written
+  Tensor written_copy_;
   uint32_t kept_ = 0;
+  bool saves_ = false;
 };
 
 /// Throws unless `self` may be written in place now: not a leaf that requires grad (nor a view of

@@ -9,6 +9,7 @@
 #include <ebb/core/tensor/array_ref.h>
 #include <ebb/core/tensor/scalar_type.h>
 #include <ebb/core/tensor/storage.h>
+#include <ebb/core/thread_state.h>
 
 namespace ebb {
 
@@ -128,7 +129,7 @@ class EBB_API TensorImpl final : public RefCounted {
   Device device_;
   bool is_contiguous_ = true;
   bool is_wrapped_number_ = false;
-  bool is_inference_ = false;
+  bool is_inference_ = thread_state().inference_mode;
   bool requires_grad_ = false;
   bool is_view_ = false;
   mutable std::atomic<uint32_t> own_version_{0};
