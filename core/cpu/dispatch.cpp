@@ -16,7 +16,8 @@
   X(Sort, sort)         \
   X(Softmax, softmax)   \
   X(Index, index)       \
-  X(Loss, loss)
+  X(Loss, loss)         \
+  X(Shape, shape)
 
 namespace ebb::cpu {
 
