@@ -29,6 +29,8 @@ target_compile_features(ebb_flags INTERFACE cxx_std_20)
 target_include_directories(ebb_flags INTERFACE ${include_root})
 target_compile_options(ebb_flags INTERFACE -Wall -Wextra -Wpedantic
                                            $<$<BOOL:${EBB_WERROR}>:-Werror>)
+# g++ 12 warns wrongly where a text literal and a std::string are joined (its bug 105651).
+target_compile_options(ebb_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 target_compile_definitions(ebb_flags INTERFACE $<$<BOOL:${BUILD_SHARED_LIBS}>:EBB_SHARED_LIBRARY>)
 target_link_libraries(ebb_flags INTERFACE Threads::Threads)
 
@@ -57,6 +59,9 @@ list(REMOVE_ITEM core_sources "" ${kernel_sources})
 ebb_add_objects(ebb_core_objects ${core_sources})
 ebb_use_eigen(ebb_core_objects core)
 set(core_objects $<TARGET_OBJECTS:ebb_core_objects>)
+# Only kernels gain from -O3, the rest gets larger.
+set(small_code $<$<CONFIG:Release>:-O2>)
+target_compile_options(ebb_core_objects PRIVATE ${small_code})
 
 string(REPLACE ";" "," capability_list "${EBB_CPU_CAPABILITIES}")
 target_compile_definitions(ebb_core_objects PRIVATE "EBB_CPU_CAPABILITIES=${capability_list}")
@@ -83,6 +88,7 @@ set(upper_objects "")
 if(upper_sources)
   ebb_add_objects(ebb_upper_objects ${upper_sources})
   target_link_libraries(ebb_upper_objects PRIVATE ZLIB::ZLIB)
+  target_compile_options(ebb_upper_objects PRIVATE ${small_code})
   set(upper_objects $<TARGET_OBJECTS:ebb_upper_objects>)
 endif()
 
