@@ -3,7 +3,10 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
+#include <mutex>
+#include <typeindex>
 #include <typeinfo>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <ebb/autograd/grad_mode.h>
@@ -17,6 +20,10 @@ std::string join_name(const std::string& prefix, const std::string& name) {
   return prefix.empty() ? name : prefix + "." + name;
 }
 
+void set_category(const Tensor& tensor, memory::Category category) {
+  if (tensor.has_storage()) memory::set_category(tensor.storage().block(), category);
+}
+
 std::string demangle(const char* name) {
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
@@ -24,7 +31,8 @@ std::string demangle(const char* name) {
   return status == 0 ? text.get() : name;
 }
 
-void check_name(const OrderedDict<std::string, Tensor>& taken, const std::string& name,
+template <typename Value>
+void check_name(const OrderedDict<std::string, Value>& taken, const std::string& name,
                 const char* what) {
   EBB_CHECK(!name.empty(), what, " name must not be empty");
   EBB_CHECK(name.find('.') == std::string::npos, what, " name must not contain a dot (got '", name,
@@ -32,16 +40,14 @@ void check_name(const OrderedDict<std::string, Tensor>& taken, const std::string
   EBB_CHECK(!taken.contains(name), what, " '", name, "' already defined");
 }
 
-/// Tensors by path, each tensor once.
-void collect(const Module& module, const OrderedDict<std::string, Tensor>& own,
-             const std::string& prefix, std::unordered_set<const TensorImpl*>& seen,
-             OrderedDict<std::string, Tensor>& result) {
-  (void)module;
-  for (const auto& item : own) {
-    if (item.value().defined() && seen.insert(item.value().impl()).second) {
-      result.insert(join_name(prefix, item.key()), item.value());
-    }
-  }
+/// The name of a class, made once.
+const std::string& class_name(const std::type_info& type) {
+  static std::mutex mutex;
+  static auto& names = *new std::unordered_map<std::type_index, std::string>;  // never destroyed
+  const std::lock_guard lock(mutex);
+  const auto [it, fresh] = names.try_emplace(type);
+  if (fresh) it->second = demangle(type.name());
+  return it->second;
 }
 
 }  // namespace
@@ -51,18 +57,41 @@ Module::Module(std::string name) : name_(std::move(name)) {}
 
 const std::string& Module::name() const {
   // Not in the constructor: there the dynamic type is still Module.
-  if (!name_) name_ = demangle(typeid(*this).name());
-  return *name_;
+  return name_ ? *name_ : class_name(typeid(*this));
 }
 
 std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
-  detail::raise<Error>("clone() has not been implemented for " + name() +
-                       ". Derive it from nn::Cloneable<" + name() + "> instead of nn::Module");
+  ebb::detail::raise<Error>("clone() has not been implemented for " + name() +
+                            ". Derive it from nn::Cloneable<" + name() +
+                            "> instead of nn::Module");
 }
 
-void Module::clone_(Module& other, const std::optional<Device>&) {
-  detail::raise<Error>("clone(): the submodule " + other.name() +
-                       " cannot be cloned; derive it from nn::Cloneable");
+void Module::clone_(Module& original, const std::optional<Device>&) {
+  ebb::detail::raise<Error>("clone: the submodule " + original.name() +
+                            " cannot be cloned; derive it from nn::Cloneable");
+}
+
+void Module::copy_tensors(const Module& original, const std::optional<Device>& device) {
+  const auto copy_all = [&](OrderedDict<std::string, Tensor> Module::*member,
+                            memory::Category category) {
+    for (const auto& item : original.*member) {
+      Tensor& target = (this->*member)[item.key()];
+      const Tensor& source = item.value();
+      EBB_CHECK(source.defined() == target.defined(), "clone: '", item.key(), "' of ", name(),
+                " is defined in the original or in what reset() makes, but not in both");
+      if (!source.defined()) continue;
+      EBB_CHECK(!source.is_same(target), "clone: reset() of ", name(), " registers the tensor '",
+                item.key(), "' of the original again; register a detach() or clone() of it");
+      const bool moves = device && source.device() != *device;
+      const Tensor copy = moves ? source.detach().to(*device, source.scalar_type())
+                                : source.detach().clone();
+      set_category(copy, category);
+      target.set_data(copy);
+      target.set_requires_grad(source.requires_grad());
+    }
+  };
+  copy_all(&Module::parameters_, memory::Category::parameter);
+  copy_all(&Module::buffers_, memory::Category::buffer);
 }
 
 void Module::apply(const ModuleApplyFunction& function) {
@@ -80,8 +109,7 @@ void Module::apply(const NamedModuleApplyFunction& function, const std::string& 
   for (auto& child : children_) child.value()->apply(function, join_name(prefix, child.key()));
 }
 
-void Module::apply(const ConstNamedModuleApplyFunction& function,
-                   const std::string& prefix) const {
+void Module::apply(const ConstNamedModuleApplyFunction& function, const std::string& prefix) const {
   function(prefix, *this);
   for (const auto& child : children_) {
     std::as_const(*child.value()).apply(function, join_name(prefix, child.key()));
@@ -105,34 +133,33 @@ std::vector<Tensor> Module::parameters(bool recurse) const {
   return named_parameters(recurse).values();
 }
 
-OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
-  OrderedDict<std::string, Tensor> result("Parameter");
+OrderedDict<std::string, Tensor> Module::collect(OrderedDict<std::string, Tensor> Module::*member,
+                                                 const char* description, bool recurse) const {
+  OrderedDict<std::string, Tensor> result(description);
   std::unordered_set<const TensorImpl*> seen;
-  collect(*this, parameters_, "", seen, result);
-  if (recurse) {
-    for (const auto& child : children_) {
-      child.value()->apply(ConstNamedModuleApplyFunction([&](const std::string& name, const Module& m) {
-        collect(m, m.parameters_, name, seen, result);
-      }), child.key());
+  const ConstNamedModuleApplyFunction add = [&](const std::string& path, const Module& module) {
+    for (const auto& item : module.*member) {
+      if (item.value().defined() && seen.insert(item.value().impl()).second) {
+        result.insert(join_name(path, item.key()), item.value());
+      }
     }
+  };
+  if (recurse) {
+    apply(add);
+  } else {
+    add("", *this);
   }
   return result;
+}
+
+OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
+  return collect(&Module::parameters_, "Parameter", recurse);
 }
 
 std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
 
 OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
-  OrderedDict<std::string, Tensor> result("Buffer");
-  std::unordered_set<const TensorImpl*> seen;
-  collect(*this, buffers_, "", seen, result);
-  if (recurse) {
-    for (const auto& child : children_) {
-      child.value()->apply(ConstNamedModuleApplyFunction([&](const std::string& name, const Module& m) {
-        collect(m, m.buffers_, name, seen, result);
-      }), child.key());
-    }
-  }
-  return result;
+  return collect(&Module::buffers_, "Buffer", recurse);
 }
 
 std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const {
@@ -165,20 +192,11 @@ void Module::train(bool on) {
   for (auto& child : children_) child.value()->train(on);
 }
 
-std::vector<Tensor*> Module::tensors() {
-  std::vector<Tensor*> result;
-  apply(ModuleApplyFunction([&](Module& module) {
-    for (auto& item : module.parameters_) result.push_back(&item.value());
-    for (auto& item : module.buffers_) result.push_back(&item.value());
-  }));
-  return result;
-}
-
 void Module::convert(std::optional<Device> device, std::optional<ScalarType> dtype,
                      bool non_blocking) {
-  NoGradGuard no_grad;
+  const NoGradGuard no_grad;
   EBB_CHECK(!dtype || ebb::is_floating_point(*dtype), "Module::to: parameters can only become ",
-            "floating-point tensors, not ", ebb::to_string(*dtype));
+            "floating-point tensors, not ", *dtype);
   struct Change {
     Tensor target;
     Tensor fresh;
@@ -186,21 +204,23 @@ void Module::convert(std::optional<Device> device, std::optional<ScalarType> dty
   };
   std::vector<Change> changes;
   std::unordered_set<const TensorImpl*> seen;
-  const auto add = [&](const Tensor& tensor) {
-    if (!tensor.defined() || !seen.insert(tensor.impl()).second) return;
+  const auto add = [&](const Tensor& tensor, memory::Category category) {
+    if (!tensor.has_storage() || !seen.insert(tensor.impl()).second) return;
     TensorOptions options = tensor.options();
     if (device) options = options.device(*device);
     if (dtype && tensor.is_floating_point()) options = options.dtype(*dtype);
     Tensor fresh = tensor.detach().to(options, non_blocking);
-    if (fresh.is_alias_of(tensor)) return;
-    changes.push_back({tensor, fresh, memory::category(tensor.storage().block())});
+    if (!fresh.is_alias_of(tensor)) changes.push_back({tensor, std::move(fresh), category});
   };
-  for (Tensor* tensor : tensors()) {
-    add(*tensor);
-    if (tensor->defined() && tensor->requires_grad()) add(tensor->grad());
-  }
+  std::as_const(*this).apply(ConstModuleApplyFunction([&](const Module& module) {
+    for (const auto& item : module.parameters_) {
+      add(item.value(), memory::Category::parameter);
+      if (item.value().defined()) add(item.value().grad(), memory::Category::gradient);
+    }
+    for (const auto& item : module.buffers_) add(item.value(), memory::Category::buffer);
+  }));
   for (const Change& change : changes) {  // from here on nothing allocates tensor memory
-    memory::set_category(change.fresh.storage().block(), change.category);
+    set_category(change.fresh, change.category);
     change.target.set_data(change.fresh);
   }
 }
@@ -248,23 +268,18 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
   check_name(parameters_, name, "Parameter");
   if (tensor.defined()) {
     EBB_CHECK(!requires_grad || tensor.is_floating_point(), "Parameter '", name, "' of dtype ",
-              ebb::to_string(tensor.scalar_type()), " cannot require grad; pass false");
-    if (tensor.is_leaf()) {
-      tensor.set_requires_grad(requires_grad);
-    } else {
-      EBB_CHECK(requires_grad, "Parameter '", name, "' is the result of an op and requires grad; ",
-                "detach() it first");
-    }
-    memory::set_category(tensor.storage().block(), memory::Category::parameter);
+              tensor.scalar_type(), " cannot require grad; pass requires_grad = false");
+    EBB_CHECK(tensor.is_leaf(), "Parameter '", name, "' is the result of a recorded op, so that an ",
+              "optimizer could not train it; detach() it first");
+    tensor.set_requires_grad(requires_grad);
+    set_category(tensor, memory::Category::parameter);
   }
   return parameters_.insert(std::move(name), std::move(tensor));
 }
 
 Tensor& Module::register_buffer(std::string name, Tensor tensor) {
   check_name(buffers_, name, "Buffer");
-  if (tensor.defined()) {
-    memory::set_category(tensor.storage().block(), memory::Category::buffer);
-  }
+  if (tensor.defined()) set_category(tensor, memory::Category::buffer);
   return buffers_.insert(std::move(name), std::move(tensor));
 }
 
@@ -274,11 +289,14 @@ void Module::unregister_module(const std::string& name) {
 }
 
 void Module::add_module(std::string name, std::shared_ptr<Module> module) {
-  EBB_CHECK(!name.empty(), "Submodule name must not be empty");
-  EBB_CHECK(name.find('.') == std::string::npos, "Submodule name must not contain a dot (got '",
-            name, "')");
+  check_name(children_, name, "Submodule");
   EBB_CHECK(module != nullptr, "Submodule '", name, "' is empty (a null holder or pointer)");
   children_.insert(std::move(name), std::move(module));
+}
+
+void Module::exchange_module(const std::string& name, std::shared_ptr<Module> module) {
+  EBB_CHECK(module != nullptr, "Submodule '", name, "' is empty (a null holder or pointer)");
+  children_[name] = std::move(module);
 }
 
 std::shared_ptr<Module> Module::shared_from_this_checked() const {

@@ -13,6 +13,9 @@
 
 namespace ebb::nn {
 
+template <typename Contained>
+class ModuleHolder;
+
 /// The base of all modules: named parameters, buffers and submodules, which it finds, moves,
 /// converts, clones and prints as one. A user's module derives from it (or from Cloneable),
 /// registers what it has in its constructor and defines `forward` with any signature.
@@ -89,21 +92,19 @@ class EBB_API Module : public std::enable_shared_from_this<Module> {
     return as<typename ModuleType::ContainedType>();
   }
   template <typename ModuleType>
-    requires std::is_base_of_v<Module, ModuleType>
-  ModuleType* as() noexcept {
+  requires std::is_base_of_v<Module, ModuleType> ModuleType* as() noexcept {
     return dynamic_cast<ModuleType*>(this);
   }
   template <typename ModuleType>
-    requires std::is_base_of_v<Module, ModuleType>
-  const ModuleType* as() const noexcept {
-    return dynamic_cast<const ModuleType*>(this);
-  }
+  requires std::is_base_of_v<Module, ModuleType>
+  const ModuleType* as() const noexcept { return dynamic_cast<const ModuleType*>(this); }
 
   /// The line that stands for this module when a model is printed.
   virtual void pretty_print(std::ostream& stream) const;
 
-  /// Makes the tensor a parameter: a leaf that requires grad, unless told otherwise or integer. An
-  /// undefined tensor keeps the name. Throws if the name is empty, has a dot or is taken.
+  /// Makes the tensor a parameter, which requires grad unless told otherwise. An undefined tensor
+  /// keeps the name. Throws if the name is empty, has a dot or is taken, if the tensor is the result
+  /// of a recorded op, or if an integer tensor shall require grad.
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
   /// Makes the tensor a buffer: state that no optimizer changes.
   Tensor& register_buffer(std::string name, Tensor tensor);
@@ -114,7 +115,7 @@ class EBB_API Module : public std::enable_shared_from_this<Module> {
     return module;
   }
   template <typename ModuleType>
-    requires requires { typename ModuleType::ContainedType; }
+  requires requires { typename ModuleType::ContainedType; }
   ModuleType register_module(std::string name, ModuleType holder) {
     add_module(std::move(name), holder.ptr());
     return holder;
@@ -126,7 +127,7 @@ class EBB_API Module : public std::enable_shared_from_this<Module> {
     return module;
   }
   template <typename ModuleType>
-    requires requires { typename ModuleType::ContainedType; }
+  requires requires { typename ModuleType::ContainedType; }
   ModuleType replace_module(const std::string& name, ModuleType holder) {
     children_[name] = holder.ptr();
     return holder;
@@ -144,14 +145,27 @@ class EBB_API Module : public std::enable_shared_from_this<Module> {
   friend EBB_API std::ostream& operator<<(std::ostream& stream, const Module& module);
 
   void add_module(std::string name, std::shared_ptr<Module> module);
-  virtual void clone_(Module& other, const std::optional<Device>& device);
-  [[nodiscard]] std::vector<Tensor*> tensors();
+  void exchange_module(const std::string& name, std::shared_ptr<Module> module);
+  [[nodiscard]] OrderedDict<std::string, Tensor> collect(
+      OrderedDict<std::string, Tensor> Module::*member, const char* description,
+      bool recurse) const;
+  /// Replaces the content of this module by a clone of `original`.
+  virtual void clone_(Module& original, const std::optional<Device>& device);
+  /// Gives the parameters and buffers copies of those of `original` that have the same names.
+  void copy_tensors(const Module& original, const std::optional<Device>& device);
   void convert(std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking);
   void print_recursively(std::ostream& stream, const std::string& indentation) const;
   [[nodiscard]] std::shared_ptr<Module> shared_from_this_checked() const;
 
-  mutable std::optional<std::string> name_;
+  std::optional<std::string> name_;
   bool is_training_ = true;
+};
+
+/// The call of a module, as a memory scope of its name: what holders and containers open around
+/// `forward`. Nothing where scopes for modules are switched off.
+class ModuleScope {
+ public:
+  explicit ModuleScope(const Module&) {}
 };
 
 /// The module and all below it, a line each.

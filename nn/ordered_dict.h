@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -9,8 +11,7 @@
 
 namespace ebb {
 
-/// A map that remembers the order of insertion. Iteration gives items with key(), value() and the
-/// members of a pair.
+/// A map that remembers the order of insertion. Iteration gives items with key() and value().
 template <typename Key, typename Value>
 class OrderedDict {
  public:
@@ -25,16 +26,6 @@ class OrderedDict {
     Value* operator->() { return &value(); }
     const Value* operator->() const { return &value(); }
     [[nodiscard]] const std::pair<Key, Value>& pair() const noexcept { return pair_; }
-    template <size_t I>
-    friend decltype(auto) get(Item& item) {
-      if constexpr (I == 0) return item.key();
-      else return item.value();
-    }
-    template <size_t I>
-    friend decltype(auto) get(const Item& item) {
-      if constexpr (I == 0) return item.key();
-      else return item.value();
-    }
 
    private:
     std::pair<Key, Value> pair_;
@@ -58,14 +49,17 @@ class OrderedDict {
   [[nodiscard]] ConstIterator begin() const noexcept { return items_.begin(); }
   [[nodiscard]] ConstIterator end() const noexcept { return items_.end(); }
   [[nodiscard]] const std::vector<Item>& items() const noexcept { return items_; }
-  [[nodiscard]] Item& front() { return items_.front(); }
-  [[nodiscard]] Item& back() { return items_.back(); }
+  [[nodiscard]] Item& front() { return items_[checked(0)]; }
+  [[nodiscard]] const Item& front() const { return items_[checked(0)]; }
+  [[nodiscard]] Item& back() { return (*this)[size() - 1]; }
+  [[nodiscard]] const Item& back() const { return (*this)[size() - 1]; }
 
   /// Throws if the key is there already.
   template <typename K, typename V>
   Value& insert(K&& key, V&& value) {
     Key copy(std::forward<K>(key));
     EBB_CHECK(!contains(copy), key_description_, " '", copy, "' already defined");
+    items_.reserve(items_.size() + 1 > items_.capacity() ? 2 * items_.size() + 1 : 0);
     index_.emplace(copy, items_.size());
     items_.emplace_back(std::move(copy), std::forward<V>(value));
     return items_.back().value();
@@ -98,8 +92,9 @@ class OrderedDict {
   /// Throws if there is no such key.
   Value& operator[](const Key& key) { return items_[index_of(key)].value(); }
   const Value& operator[](const Key& key) const { return items_[index_of(key)].value(); }
-  Item& operator[](size_t index) { return items_.at(index); }
-  const Item& operator[](size_t index) const { return items_.at(index); }
+  /// The item at a position. Throws if there is none.
+  Item& operator[](size_t index) { return items_[checked(index)]; }
+  const Item& operator[](size_t index) const { return items_[checked(index)]; }
 
   [[nodiscard]] std::vector<Key> keys() const {
     std::vector<Key> result;
@@ -118,6 +113,11 @@ class OrderedDict {
   }
 
  private:
+  size_t checked(size_t index) const {
+    EBB_CHECK_AS(IndexError, index < items_.size(), key_description_, " number ", index,
+                 " is out of range for ", items_.size(), " items");
+    return index;
+  }
   size_t index_of(const Key& key) const {
     const auto it = index_.find(key);
     EBB_CHECK(it != index_.end(), key_description_, " '", key, "' is not defined");
@@ -130,4 +130,3 @@ class OrderedDict {
 };
 
 }  // namespace ebb
-
