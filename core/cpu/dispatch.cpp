@@ -17,7 +17,8 @@
   X(Softmax, softmax)   \
   X(Index, index)       \
   X(Loss, loss)         \
-  X(Shape, shape)
+  X(Shape, shape)       \
+  X(Optimizer, optimizer)
 
 namespace ebb::cpu {
 

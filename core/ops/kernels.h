@@ -39,6 +39,7 @@ struct ConvKernels;
 struct PoolKernels;
 struct NormKernels;
 struct ShapeKernels;
+struct OptimizerKernels;
 
 /// All kernels of one device. A family that the device lacks is null.
 struct Kernels {
@@ -58,6 +59,7 @@ struct Kernels {
   const PoolKernels* pool = nullptr;
   const NormKernels* norm = nullptr;
   const ShapeKernels* shape = nullptr;
+  const OptimizerKernels* optimizer = nullptr;
 
   /// The kernel of one elementwise op.
   [[nodiscard]] ElementwiseKernel operator[](ElementwiseOp op) const {

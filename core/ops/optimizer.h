@@ -1,0 +1,49 @@
+#pragma once
+
+#include <initializer_list>
+
+#include <ebb/core/export.h>
+#include <ebb/core/tensor/tensor_base.h>
+
+// One step of an optimizer for one parameter: all tensors are read and written in one pass, in
+// place, without temporaries. Elements of float16 and bfloat16 are computed in float32.
+
+namespace ebb::ops {
+
+/// The numbers of a step of stochastic gradient descent (Sutskever et al., 2013, in the form that
+/// PyTorch gives it).
+struct SgdStep {
+  double lr = 0;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
+  bool first = false;  ///< momentum_buffer has no value yet: it becomes the gradient
+};
+
+/// The numbers of a step of Adam (Kingma and Ba, 2014) or AdamW (Loshchilov and Hutter, 2017).
+struct AdamStep {
+  double step_size = 0;              ///< lr / (1 - beta1^step)
+  double bias_correction2_sqrt = 1;  ///< sqrt(1 - beta2^step)
+  double beta1 = 0;
+  double beta2 = 0;
+  double eps = 0;
+  double weight_decay = 0;  ///< added to the gradient, times the parameter
+  double shrink = 1;        ///< what the parameter is multiplied by first
+};
+
+/// Throws an Error unless `parameter` can be stepped: it must be floating-point and writable, and
+/// the defined ones among `others` (its gradient and state) must be floating-point tensors of its
+/// sizes on its device.
+EBB_API void check_step(const TensorBase& parameter, std::initializer_list<TensorBase> others);
+
+/// One step; the operands must have passed check_step. `momentum_buffer` is undefined without
+/// momentum. Raises the versions of what it writes. Allocates no tensor memory and does not fail.
+EBB_API void sgd_step_(const TensorBase& parameter, const TensorBase& grad,
+                       const TensorBase& momentum_buffer, const SgdStep& step);
+/// The same for Adam; `max_exp_avg_sq` is undefined but for AMSGrad (Reddi et al., 2018).
+EBB_API void adam_step_(const TensorBase& parameter, const TensorBase& grad,
+                        const TensorBase& exp_avg, const TensorBase& exp_avg_sq,
+                        const TensorBase& max_exp_avg_sq, const AdamStep& step);
+
+}  // namespace ebb::ops
