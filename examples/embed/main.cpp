@@ -9,9 +9,7 @@
 namespace {
 
 /// What the plant does: unknown to the controller, seen through its samples.
-ebb::Tensor response(const ebb::Tensor& thrust) {
-  return ebb::sin(2 * thrust) + 0.5 * thrust;
-}
+ebb::Tensor response(const ebb::Tensor& thrust) { return ebb::sin(2 * thrust) + 0.5 * thrust; }
 
 /// Fits a small network to the plant and returns its last loss.
 double learn(ebb::nn::Sequential& controller) {
