@@ -7,8 +7,8 @@
 #include <ebb/autograd/grad_mode.h>
 #include <ebb/autograd/view.h>
 #include <ebb/core/memory/block.h>
+#include <ebb/core/ops/binary.h>
 #include <ebb/core/ops/copy.h>
-#include <ebb/core/ops/elementwise.h>
 
 namespace ebb::autograd {
 
@@ -59,7 +59,7 @@ void AccumulateGrad::accumulate(Tensor incoming) {
     Tensor sum = grad.defined() ? grad + incoming : incoming.clone();
     grad = std::move(sum);
   } else if (grad.defined()) {
-    ops::elementwise_(ElementwiseOp::Add, grad, {grad, incoming});
+    ops::add(ops::Form::in_place, grad, incoming, 1);
   } else {
     grad = own(std::move(incoming));
   }

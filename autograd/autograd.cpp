@@ -2,8 +2,9 @@
 
 #include <ebb/autograd/autograd_meta.h>
 #include <ebb/autograd/engine.h>
-#include <ebb/autograd/factories.h>
 #include <ebb/autograd/grad_mode.h>
+#include <ebb/core/ops/factory.h>
+#include <ebb/core/ops/fill.h>
 
 namespace ebb::autograd {
 
@@ -13,8 +14,9 @@ Tensor root_gradient(const Tensor& output, const Tensor& given, size_t i) {
   if (!given.defined()) {
     EBB_CHECK(output.numel() == 1, "grad can be implicitly created only for scalar outputs: output ",
               i, " has the sizes ", output.sizes(), "; pass its gradient");
-    const NoGradGuard no_grad;
-    return ones_like(output);
+    Tensor one(ops::empty_like(output));
+    ops::fill_fresh(one, 1);
+    return one;
   }
   EBB_CHECK(given.sizes() == output.sizes(), "Mismatch in shape: the gradient of output ", i,
             " has the sizes ", given.sizes(), ", the output has ", output.sizes());

@@ -1,9 +1,9 @@
 #include <ebb/autograd/copy_slices.h>
 
 #include <ebb/autograd/autograd_meta.h>
-#include <ebb/autograd/factories.h>
 #include <ebb/autograd/grad_mode.h>
 #include <ebb/autograd/record.h>
+#include <ebb/core/ops/factory.h>
 
 namespace ebb::autograd {
 
@@ -37,7 +37,8 @@ variable_list CopySlices::apply(variable_list&& grads) {
   variable_list results(num_outputs());
   Tensor grad = std::move(grads[0]);
   if (!grad.defined()) return results;
-  Tensor base_grad = empty_strided(base_sizes_, base_strides_, grad.options());
+  Tensor base_grad(
+      ops::empty_strided(base_sizes_, base_strides_, grad.scalar_type(), grad.device()));
   base_grad.copy_(grad);
   grad.reset();
   Tensor slice = base_grad.as_strided(sizes_, strides_, offset_);

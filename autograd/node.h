@@ -111,6 +111,7 @@ class EBB_API Node : public RefCounted {
   void destroy() noexcept override;  // through a worklist: a chain of a million does not recurse
 
   friend class Recorder;
+  friend class AutogradContext;
 
   const char* name_;
   const char* op_name_;

@@ -1,5 +1,6 @@
 #include <ebb/autograd/record.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include <ebb/autograd/autograd_meta.h>
@@ -37,8 +38,9 @@ variable_list FormulaNodeBase::apply(variable_list&& grads) {
   const std::lock_guard lock(lock_);
   if (spent()) raise_spent();
   variable_list results(num_outputs());
-  // An op with one output that nothing depends on gives nothing.
-  if (grads.size() == 1 && !grads[0].defined()) return results;
+  // Where nothing depends on the outputs, nothing depends on the inputs.
+  const auto is_defined = [](const Tensor& grad) { return grad.defined(); };
+  if (std::none_of(grads.begin(), grads.end(), is_defined)) return results;
   Backward backward(*this, grads, results);
   run(backward);
   return results;
