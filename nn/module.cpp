@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <typeindex>
@@ -297,6 +298,14 @@ void Module::add_module(std::string name, std::shared_ptr<Module> module) {
 void Module::exchange_module(const std::string& name, std::shared_ptr<Module> module) {
   EBB_CHECK(module != nullptr, "Submodule '", name, "' is empty (a null holder or pointer)");
   children_[name] = std::move(module);
+}
+
+void ModuleScope::open(const Module& module) {
+  std::string_view name = module.name();
+  name.remove_prefix(std::min(name.size(), name.rfind(':') + 1));  // npos + 1 is 0
+  if (name.size() > 4 && name.ends_with("Impl")) name.remove_suffix(4);
+  const auto parameters = module.parameters();
+  scope_.emplace(name, parameters.empty() ? Device(kCPU) : parameters[0].device());
 }
 
 std::shared_ptr<Module> Module::shared_from_this_checked() const {

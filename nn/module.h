@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <ebb/autograd/tensor.h>
+#include <ebb/core/memory/scope.h>
 #include <ebb/nn/ordered_dict.h>
 
 namespace ebb::nn {
@@ -161,11 +162,19 @@ class EBB_API Module : public std::enable_shared_from_this<Module> {
   bool is_training_ = true;
 };
 
-/// The call of a module, as a memory scope of its name: what holders and containers open around
-/// `forward`. Nothing where scopes for modules are switched off.
-class ModuleScope {
+/// The call of a module, as a memory scope of its name on its device: what holders and containers
+/// open around `forward`. Nothing where scopes for modules are switched off
+/// (memory::set_scopes_enabled). The name is the one given to the module, or that of its class
+/// without namespaces and "Impl".
+class EBB_API ModuleScope {
  public:
-  explicit ModuleScope(const Module&) {}
+  explicit ModuleScope(const Module& module) {
+    if (memory::scopes_enabled()) [[unlikely]] open(module);
+  }
+
+ private:
+  void open(const Module& module);
+  std::optional<memory::Scope> scope_;
 };
 
 /// The module and all below it, a line each.

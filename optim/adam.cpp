@@ -1,0 +1,124 @@
+#include <ebb/optim/adam.h>
+
+#include <cmath>
+
+#include <ebb/autograd/grad_mode.h>
+#include <ebb/core/ops/optimizer.h>
+#include <ebb/optim/adamw.h>
+#include <ebb/optim/step.h>
+
+// Adam and AdamW: they differ in the meaning of weight_decay alone.
+
+namespace ebb::optim {
+
+namespace {
+
+template <typename Options>
+void check(const char* name, const OptimizerOptions& any) {
+  const auto* options = dynamic_cast<const Options*>(&any);
+  EBB_CHECK(options != nullptr, name, ": the options of a parameter group must be ", name,
+            "Options");
+  const auto [beta1, beta2] = options->betas();
+  EBB_CHECK(options->lr() >= 0, name, ": Invalid learning rate: ", options->lr());
+  EBB_CHECK(options->eps() >= 0, name, ": Invalid epsilon value: ", options->eps());
+  EBB_CHECK(beta1 >= 0 && beta1 < 1, name, ": Invalid beta parameter at index 0: ", beta1);
+  EBB_CHECK(beta2 >= 0 && beta2 < 1, name, ": Invalid beta parameter at index 1: ", beta2);
+  EBB_CHECK(options->weight_decay() >= 0, name, ": Invalid weight_decay value: ",
+            options->weight_decay());
+}
+
+/// The numbers of step `step`, counted from 1.
+template <typename Options>
+ops::AdamStep numbers_of(const Options& options, int64_t step) {
+  const auto [beta1, beta2] = options.betas();
+  const auto count = static_cast<double>(step);
+  ops::AdamStep numbers;
+  numbers.step_size = options.lr() / (1 - std::pow(beta1, count));
+  numbers.bias_correction2_sqrt = std::sqrt(1 - std::pow(beta2, count));
+  numbers.beta1 = beta1;
+  numbers.beta2 = beta2;
+  numbers.eps = options.eps();
+  if constexpr (std::is_same_v<Options, AdamWOptions>) {
+    numbers.shrink = 1 - options.lr() * options.weight_decay();
+  } else {
+    numbers.weight_decay = options.weight_decay();
+  }
+  return numbers;
+}
+
+/// What one parameter's step will do.
+template <typename State>
+struct Update {
+  Tensor parameter;
+  State* state;
+  State next;  ///< the state with what was missing
+  Tensor max_exp_avg_sq;
+  ops::AdamStep numbers;
+
+  void operator()() {
+    ops::adam_step_(parameter, parameter.grad(), next.exp_avg(), next.exp_avg_sq(),
+                    max_exp_avg_sq, numbers);
+    *state = std::move(next);
+  }
+};
+
+template <typename State, typename Options>
+Update<State> prepare(const Tensor& parameter, State& state, const Options& options) {
+  State next = state;
+  next.step(state.step() + 1);
+  if (!next.exp_avg().defined()) next.exp_avg(detail::zero_state(parameter));
+  if (!next.exp_avg_sq().defined()) next.exp_avg_sq(detail::zero_state(parameter));
+  Tensor max_exp_avg_sq;
+  if (options.amsgrad()) {
+    if (!next.max_exp_avg_sq().defined()) next.max_exp_avg_sq(detail::zero_state(parameter));
+    max_exp_avg_sq = next.max_exp_avg_sq();
+  }
+  ops::check_step(parameter,
+                  {parameter.grad(), next.exp_avg(), next.exp_avg_sq(), max_exp_avg_sq});
+  const auto numbers = numbers_of(options, next.step());
+  return {parameter, &state, std::move(next), std::move(max_exp_avg_sq), numbers};
+}
+
+}  // namespace
+
+Adam::Adam(std::vector<OptimizerParamGroup> param_groups, const AdamOptions& defaults)
+    : Optimizer(std::move(param_groups), defaults.clone()) {
+  check_all_options();
+}
+Adam::Adam(std::vector<Tensor> params, const AdamOptions& defaults)
+    : Adam(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, defaults) {}
+
+void Adam::check_options(const OptimizerOptions& options) const {
+  check<AdamOptions>("Adam", options);
+}
+
+Tensor Adam::step(LossClosure closure) {
+  Tensor loss = detail::call_closure(closure);
+  const OpName name("Adam::step");
+  const NoGradGuard no_grad;
+  detail::step_in_two_parts<AdamParamState, AdamOptions>(param_groups_, state_,
+                                                         prepare<AdamParamState, AdamOptions>);
+  return loss;
+}
+
+AdamW::AdamW(std::vector<OptimizerParamGroup> param_groups, const AdamWOptions& defaults)
+    : Optimizer(std::move(param_groups), defaults.clone()) {
+  check_all_options();
+}
+AdamW::AdamW(std::vector<Tensor> params, const AdamWOptions& defaults)
+    : AdamW(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, defaults) {}
+
+void AdamW::check_options(const OptimizerOptions& options) const {
+  check<AdamWOptions>("AdamW", options);
+}
+
+Tensor AdamW::step(LossClosure closure) {
+  Tensor loss = detail::call_closure(closure);
+  const OpName name("AdamW::step");
+  const NoGradGuard no_grad;
+  detail::step_in_two_parts<AdamWParamState, AdamWOptions>(param_groups_, state_,
+                                                           prepare<AdamWParamState, AdamWOptions>);
+  return loss;
+}
+
+}  // namespace ebb::optim

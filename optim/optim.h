@@ -1,0 +1,10 @@
+#pragma once
+
+// All of optim.
+
+#include <ebb/optim/adam.h>
+#include <ebb/optim/adamw.h>
+#include <ebb/optim/optimizer.h>
+#include <ebb/optim/schedulers/lr_scheduler.h>
+#include <ebb/optim/schedulers/step_lr.h>
+#include <ebb/optim/sgd.h>

@@ -1,0 +1,51 @@
+#include <ebb/optim/sgd.h>
+
+#include <ebb/autograd/grad_mode.h>
+#include <ebb/core/ops/optimizer.h>
+#include <ebb/optim/step.h>
+
+namespace ebb::optim {
+
+SGD::SGD(std::vector<OptimizerParamGroup> param_groups, const SGDOptions& defaults)
+    : Optimizer(std::move(param_groups), defaults.clone()) {
+  check_all_options();
+}
+
+SGD::SGD(std::vector<Tensor> params, const SGDOptions& defaults)
+    : SGD(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, defaults) {}
+
+void SGD::check_options(const OptimizerOptions& any) const {
+  const auto* options = dynamic_cast<const SGDOptions*>(&any);
+  EBB_CHECK(options != nullptr, "SGD: the options of a parameter group must be SGDOptions");
+  EBB_CHECK(options->lr() >= 0, "SGD: Invalid learning rate: ", options->lr());
+  EBB_CHECK(options->momentum() >= 0, "SGD: Invalid momentum value: ", options->momentum());
+  EBB_CHECK(options->weight_decay() >= 0, "SGD: Invalid weight_decay value: ",
+            options->weight_decay());
+  EBB_CHECK(!options->nesterov() || (options->momentum() > 0 && options->dampening() == 0),
+            "SGD: Nesterov momentum requires a momentum and zero dampening");
+}
+
+Tensor SGD::step(LossClosure closure) {
+  Tensor loss = detail::call_closure(closure);
+  const OpName name("SGD::step");
+  const NoGradGuard no_grad;
+  detail::step_in_two_parts<SGDParamState, SGDOptions>(
+      param_groups_, state_,
+      [](const Tensor& parameter, SGDParamState& state, const SGDOptions& options) {
+        ops::SgdStep numbers{options.lr(),           options.momentum(), options.dampening(),
+                             options.weight_decay(), options.nesterov(), false};
+        Tensor buffer;
+        if (options.momentum() != 0) {
+          numbers.first = !state.momentum_buffer().defined();
+          buffer = numbers.first ? detail::empty_state(parameter) : state.momentum_buffer();
+        }
+        ops::check_step(parameter, {parameter.grad(), buffer});
+        return [parameter, buffer, &state, numbers] {
+          ops::sgd_step_(parameter, parameter.grad(), buffer, numbers);
+          if (numbers.first) state.momentum_buffer(buffer);
+        };
+      });
+  return loss;
+}
+
+}  // namespace ebb::optim
