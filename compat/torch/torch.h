@@ -20,3 +20,5 @@ using namespace ebb;
 #define TORCH_MODULE(Name) EBB_MODULE(Name)
 #define TORCH_MODULE_IMPL(Name, ImplType) EBB_MODULE_IMPL(Name, ImplType)
 #define TORCH_ARG(Type, name) EBB_ARG(Type, name)
+// Containers find out about default arguments themselves.
+#define FORWARD_HAS_DEFAULT_ARGS(...)
