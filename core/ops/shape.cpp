@@ -38,11 +38,8 @@ Geometry geometry(const TensorBase& self) {
 TensorBase make_view(const TensorBase& self, const Geometry& geometry) {
   auto impl = make_intrusive<TensorImpl>(self.storage(), self.scalar_type(), self.device(),
                                          geometry.sizes, geometry.strides, geometry.offset);
-  if (self.is_inference()) {
-    impl->set_inference(true);
-  } else {
-    impl->set_version(self.impl()->share_version());
-  }
+  impl->set_inference(self.is_inference());
+  if (!self.is_inference()) impl->set_version(self.impl()->share_version());
   return TensorBase(std::move(impl));
 }
 

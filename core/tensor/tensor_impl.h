@@ -93,6 +93,8 @@ class EBB_API TensorImpl final : public RefCounted {
       own_version_.fetch_add(1, std::memory_order_acq_rel);
     }
   }
+  /// For a factory that filled a tensor nobody has seen yet.
+  void reset_version() noexcept { own_version_.store(0, std::memory_order_release); }
   /// The counter, made on the first call, for a view or a saved tensor to share.
   [[nodiscard]] intrusive_ptr<VersionCounter> share_version() const;
   /// Counts with `counter` from now on.
