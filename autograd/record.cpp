@@ -93,7 +93,8 @@ SavedTensor Recorder::save(const Tensor& tensor) {
   return SavedTensor::of_copy(written_copy_, gradient_edge(tensor));
 }
 
-void Recorder::finish(intrusive_ptr<FormulaNodeBase> node, TensorRefs results) {
+template <typename Results>
+void Recorder::tie(const intrusive_ptr<FormulaNodeBase>& node, const Results& results) {
   node->set_next_edges(std::move(edges_));
   node->saves_ = saves_ || kept_ != 0;
   uint32_t i = 0;
@@ -109,6 +110,13 @@ void Recorder::finish(intrusive_ptr<FormulaNodeBase> node, TensorRefs results) {
     if ((kept_ >> i & 1U) != 0) node->kept_results_[i] = SavedTensor::of_output(result, i);
     ++i;
   }
+}
+
+void Recorder::finish(intrusive_ptr<FormulaNodeBase> node, TensorRefs results) {
+  tie(node, results);
+}
+void Recorder::finish(intrusive_ptr<FormulaNodeBase> node, const std::vector<Tensor>& results) {
+  tie(node, results);
 }
 
 void Recorder::finish_in_place(intrusive_ptr<FormulaNodeBase> node, const Tensor& self) {

@@ -139,6 +139,10 @@ class EBB_API Recorder {
   void record(TensorRefs results, Formula formula) {
     finish(make_intrusive<FormulaNode<Formula>>(name_, std::move(formula)), results);
   }
+  template <typename Formula>
+  void record_all(const std::vector<Tensor>& results, Formula formula) {
+    finish(make_intrusive<FormulaNode<Formula>>(name_, std::move(formula)), results);
+  }
   /// After the write: makes self, and its base if it is a view, the output of the node.
   template <typename Formula>
   void record_in_place(const Tensor& self, Formula formula) {
@@ -147,6 +151,9 @@ class EBB_API Recorder {
 
  private:
   void finish(intrusive_ptr<FormulaNodeBase> node, TensorRefs results);
+  void finish(intrusive_ptr<FormulaNodeBase> node, const std::vector<Tensor>& results);
+  template <typename Results>
+  void tie(const intrusive_ptr<FormulaNodeBase>& node, const Results& results);
   void finish_in_place(intrusive_ptr<FormulaNodeBase> node, const Tensor& self);
   void prepare_write(const Tensor& written);
   void collect(const Tensor& input);

@@ -55,22 +55,28 @@ bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) {
   return true;
 }
 
-bool has_internal_overlap(IntArrayRef sizes, IntArrayRef strides) {
+bool may_overlap(IntArrayRef sizes, IntArrayRef strides) {
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return false;
   // Free of overlap if each stride steps over all that the smaller strides can reach.
   int64_t reach = 0;
-  bool nested = true;
   for (const int64_t dim : dims_by_stride(sizes, strides)) {
     const int64_t stride = strides[static_cast<size_t>(dim)];
-    if (stride == 0) return true;
-    nested = nested && stride > reach;
+    if (stride <= reach) return true;
     reach += stride * (sizes[static_cast<size_t>(dim)] - 1);
   }
-  if (nested) return false;
-  // Not nested: overlapping for sure only if there are more elements than places.
+  return false;
+}
+
+bool has_internal_overlap(IntArrayRef sizes, IntArrayRef strides) {
+  if (!may_overlap(sizes, strides)) return false;
   int64_t numel = 1;
-  for (const int64_t size : sizes) numel *= size;
-  return numel > reach + 1;
+  int64_t places = 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (strides[i] == 0 && sizes[i] > 1) return true;
+    numel *= sizes[i];
+    places += strides[i] * (sizes[i] - 1);
+  }
+  return numel > places;
 }
 
 int64_t checked_numel(IntArrayRef sizes, size_t element_bytes) {

@@ -19,8 +19,12 @@ EBB_API bool is_contiguous(IntArrayRef sizes, IntArrayRef strides);
 EBB_API bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides);
 
 /// Whether two indices can reach the same element (stride zero, as after `expand`). Strides that
-/// overlap in other ways are reported too, when cheap to prove; see at::MemOverlap.
+/// overlap in other ways are reported too, where there are more elements than places.
 EBB_API bool has_internal_overlap(IntArrayRef sizes, IntArrayRef strides);
+
+/// Whether two indices might reach the same element: false only if strides and sizes nest, so that
+/// they surely do not.
+EBB_API bool may_overlap(IntArrayRef sizes, IntArrayRef strides);
 
 /// The product of the sizes. Throws if a size is negative or the product, or its bytes at
 /// `element_bytes`, does not fit an int64.
