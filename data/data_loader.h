@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <ebb/core/error.h>
-#include <ebb/core/memory/scope.h>
+#include <ebb/core/memory/input_guard.h>
 #include <ebb/core/random/generator.h>
 #include <ebb/data/data_loader_options.h>
 #include <ebb/data/samplers.h>

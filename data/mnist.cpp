@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include <ebb/autograd/factories.h>
-#include <ebb/core/memory/scope.h>
+#include <ebb/core/memory/input_guard.h>
 #include <ebb/io/idx.h>
 
 namespace ebb::data::datasets {

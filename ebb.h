@@ -1,0 +1,17 @@
+#pragma once
+
+// All that a user of ebb needs.
+
+#include <ebb/autograd/anomaly.h>
+#include <ebb/autograd/autograd.h>
+#include <ebb/autograd/factories.h>
+#include <ebb/autograd/function.h>
+#include <ebb/autograd/grad_mode.h>
+#include <ebb/autograd/ops/functions.h>
+#include <ebb/autograd/saved_tensor_hooks.h>
+#include <ebb/autograd/tensor.h>
+#include <ebb/core/memory/memory.h>
+#include <ebb/core/parallel.h>
+#include <ebb/data/data.h>
+#include <ebb/nn/nn.h>
+#include <ebb/optim/optim.h>

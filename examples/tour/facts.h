@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ebb/ebb.h>
+
+// What the tour finds out: filled by run.cpp, shown by report.cpp.
+
+namespace tour {
+
+struct Options {
+  int epochs = 5;
+  int64_t batch_size = 64;
+  std::string data;
+  std::string json;
+  uint64_t seed = 1;
+  int threads = 0;
+  bool quick = false;
+};
+
+/// One phase of training, over all its calls: the greatest peak above the start of a call, and what
+/// the last call left (negative: gave back).
+struct Phase {
+  std::string name;
+  int64_t calls = 0;
+  int64_t peak_bytes = 0;
+  int64_t net_bytes = 0;
+  double seconds = 0;
+};
+
+struct CategoryBytes {
+  std::string name;
+  int64_t bytes = 0;
+};
+
+/// Allocated and reserved bytes at one moment.
+struct Moment {
+  std::string when;
+  int64_t allocated = 0;
+  int64_t reserved = 0;
+};
+
+struct Facts {
+  double test_accuracy = 0;
+  int64_t parameters = 0;
+  int64_t peak_bytes = 0;
+  double seconds = 0;
+  std::vector<Phase> phases;
+  std::vector<CategoryBytes> categories;  // at the moment of the peak
+  std::vector<Moment> moments;
+  int64_t evaluation_peak_no_grad = 0;
+  int64_t evaluation_peak_with_grad = 0;
+};
+
+/// Trains and evaluates, and reports progress on stderr.
+Facts run(const Options& options);
+
+void print(const Facts& facts);
+/// Throws if the file cannot be written; an existing one stays as it is then.
+void write_json(const Facts& facts, const Options& options);
+/// Throws if a file of that name could not be written: checked before the work begins.
+void check_writable(const std::string& path);
+
+}  // namespace tour
