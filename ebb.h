@@ -12,6 +12,7 @@
 #include <ebb/autograd/tensor.h>
 #include <ebb/core/memory/memory.h>
 #include <ebb/core/parallel.h>
+#include <ebb/core/version.h>
 #include <ebb/data/data.h>
 #include <ebb/nn/nn.h>
 #include <ebb/optim/optim.h>
