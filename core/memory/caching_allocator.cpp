@@ -185,7 +185,7 @@ void CachingAllocator::hand_out(BlockRecord* block, size_t bytes, size_t counted
   count_allocated(block);
 }
 
-void CachingAllocator::count_allocated(BlockRecord* block) noexcept {
+void CachingAllocator::count_allocated(const BlockRecord* block) noexcept {
   const SubPool& pool = *block->segment->pool;
   const auto counted = static_cast<int64_t>(block->counted);
   const auto size = static_cast<int64_t>(block->size);

@@ -156,7 +156,7 @@ class EBB_API CachingAllocator {
   [[nodiscard]] EventQueue* queue_of(StreamId stream) noexcept;
   void drop_first_queue() noexcept;
 
-  void count_allocated(detail::BlockRecord* block) noexcept;
+  void count_allocated(const detail::BlockRecord* block) noexcept;
   void fold_peak() noexcept;
 
   mutable detail::Mutex mutex_;

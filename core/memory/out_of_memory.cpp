@@ -93,8 +93,8 @@ std::string format_bytes(size_t bytes) {
 
 std::string describe(const OutOfMemoryInfo& info) {
   std::string text = std::string(upper_name(info.device)) + " out of memory. Tried to allocate " +
-                     format_bytes(info.requested) + " (" + std::to_string(info.requested) +
-                     " bytes)";
+                     format_bytes(info.requested);
+  if (info.requested >= 1024) text += " (" + std::to_string(info.requested) + " bytes)";
   if (info.injected) text += "; this failure was injected by ebb::testing::fail_allocation";
   if (info.segment == 0 && !info.injected) text += ", more than 1EB";
   text += ". Device " + info.device.str() + " has a capacity of " + format_bytes(info.capacity) +
