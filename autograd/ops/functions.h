@@ -464,11 +464,19 @@ EBB_API Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weig
 /// (input - mean) / sqrt(var + eps) * weight + bias over the last dimensions (Ba, Kiros and
 /// Hinton, 2016).
 EBB_API Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {}, const std::optional<Tensor>& bias = {}, double eps = 1e-5, bool cudnn_enable = true);
+/// The gradients of batch_norm's input, weight and bias; mean and rstd are those of each channel.
+EBB_API std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad_output, const Tensor& input, const std::optional<Tensor>& weight, const Tensor& mean, const Tensor& rstd, bool training);
+/// The gradients of layer_norm's input, weight and bias; mean and rstd are those of each row.
+EBB_API std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad_output, const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight, const Tensor& mean, const Tensor& rstd);
 
 // --- conv ---
 
 /// Cross-correlation of [N, C, H, W] or [C, H, W] with weight [O, C / groups, kH, kW].
 EBB_API Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1);
+/// The gradient of conv2d's input.
+EBB_API Tensor conv2d_backward_input(IntArrayRef input_size, const Tensor& grad_output, const Tensor& weight, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups);
+/// The gradient of conv2d's weight.
+EBB_API Tensor conv2d_backward_weight(IntArrayRef weight_size, const Tensor& grad_output, const Tensor& input, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups);
 
 // --- pool ---
 
@@ -476,6 +484,12 @@ EBB_API Tensor conv2d(const Tensor& input, const Tensor& weight, const std::opti
 EBB_API Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false);
 /// The mean of each window of [N, C, H, W] or [C, H, W].
 EBB_API Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = {});
+/// The gradient of max_pool2d; offsets says which element of its window each result was.
+EBB_API Tensor max_pool2d_backward(const Tensor& grad_output, const Tensor& offsets, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation);
+/// The element of each window that offsets names: the gradient of max_pool2d_backward.
+EBB_API Tensor max_pool2d_gather(const Tensor& self, const Tensor& offsets, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation);
+/// The gradient of avg_pool2d.
+EBB_API Tensor avg_pool2d_backward(const Tensor& grad_output, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override);
 
 // --- embedding ---
 

@@ -1,0 +1,198 @@
+#include <ebb/core/ops/conv_kernels.h>
+
+#include <ebb/core/cpu/kernels/window_source.h>
+#include <ebb/core/ops/kernels.h>
+
+// Convolutions as matrix products, one for each group, over the pixels of all images at once:
+//
+//   output      [O, N P]    = weight [O, C K]   x windows of the input [C K, N P]
+//   grad_input  [C, N Q]    = weight^T [C, O K] x windows of grad_output [O K, N Q]
+//   grad_weight [O, C K]    = grad_output [O, N P] x windows of the input [N P, C K]
+//
+// with P output and Q input pixels and K taps of the kernel.
+
+namespace ebb::cpu::EBB_CPU_CAPABILITY {
+namespace {
+
+template <typename S, typename T, typename A, typename B>
+void multiply_in_blocks(const A& a, const B& b, int64_t m, int64_t n, int64_t k, int64_t others,
+                        const Destination<S, T>& out) {
+  const Blocks blocks = cut<T>(m, n, k, others);
+  parallel_for(0, blocks.count(), block_grain(blocks.rows, blocks.columns, k),
+               [&](int64_t begin, int64_t end) {
+                 for (; begin < end; ++begin) multiply(a, b, k, blocks[begin], out);
+               });
+}
+
+Reach forward_reach(const ConvShape& s, int dim) {
+  return {.lines = s.out[dim],
+          .size = s.in[dim],
+          .taps = s.kernel[dim],
+          .step = s.stride[dim],
+          .start = -s.padding[dim],
+          .tap = s.dilation[dim]};
+}
+
+Reach backward_reach(const ConvShape& s, int dim) {
+  return {.lines = s.in[dim],
+          .size = s.out[dim],
+          .taps = s.kernel[dim],
+          .step = 1,
+          .start = s.padding[dim],
+          .tap = -s.dilation[dim],
+          .divisor = s.stride[dim]};
+}
+
+/// The windows of the channels of one group.
+template <typename S>
+WindowSource<S> windows_of(const ImageView& image, int64_t first_channel, const Reach& rows,
+                           const Reach& columns) {
+  const int64_t* strides = image.strides;
+  return {static_cast<const S*>(image.data) + first_channel * strides[1],
+          {strides[0], strides[1], strides[2], strides[3]},
+          rows,
+          columns};
+}
+
+template <typename S>
+void forward_of(const ConvArguments& a) {
+  using T = Accumulator<S>;
+  const ConvShape& s = a.shape;
+  const int64_t depth = s.in_channels * s.taps();
+  const int64_t pixels = s.out_pixels();
+  for (int64_t g = 0; g < s.groups; ++g) {
+    const int64_t channel = g * s.out_channels;
+    const MatrixSource<S> weight{static_cast<const S*>(a.matrix) + channel * depth, depth, 1};
+    const WindowSource<S> windows = windows_of<S>(a.image, g * s.in_channels, forward_reach(s, 0),
+                                                  forward_reach(s, 1));
+    Destination<S, T> out{.data = static_cast<S*>(a.output) + channel * pixels,
+                          .row_stride = pixels,
+                          .column_stride = 1,
+                          .inner_columns = pixels,
+                          .outer_stride = s.groups * s.out_channels * pixels};
+    if (a.bias != nullptr) {
+      out.beta = T{1};
+      out.addend = static_cast<const S*>(a.bias) + channel;
+      out.addend_row_stride = 1;
+    }
+    multiply_in_blocks<S, T>(weight, windows, s.out_channels, s.batch * pixels, depth, 1, out);
+  }
+}
+
+template <typename S>
+void backward_input_of(const ConvArguments& a) {
+  using T = Accumulator<S>;
+  const ConvShape& s = a.shape;
+  const int64_t pixels = s.in_pixels();
+  for (int64_t g = 0; g < s.groups; ++g) {
+    const int64_t row = s.in_channels * s.taps();
+    const SplitSource<S> weight{{static_cast<const S*>(a.matrix) + g * s.out_channels * row,
+                                 s.taps(), 1},
+                                s.taps(),
+                                row};
+    const WindowSource<S> windows = windows_of<S>(
+        a.image, g * s.out_channels, backward_reach(s, 0), backward_reach(s, 1));
+    const Destination<S, T> out{.data = static_cast<S*>(a.output) + g * s.in_channels * pixels,
+                                .row_stride = pixels,
+                                .column_stride = 1,
+                                .inner_columns = pixels,
+                                .outer_stride = s.groups * s.in_channels * pixels};
+    multiply_in_blocks<S, T>(weight, windows, s.in_channels, s.batch * pixels,
+                             s.out_channels * s.taps(), 1, out);
+  }
+}
+
+/// A source from element `start` of k on.
+template <typename Source>
+struct Shifted {
+  Source source;
+  int64_t start;
+
+  template <int width, typename T>
+  void pack(T* to, int64_t first, int64_t lines, int64_t k, int64_t depth) const {
+    source.template pack<width>(to, first, lines, start + k, depth);
+  }
+};
+
+/// The sum of the partial results of all pieces, in their order.
+template <typename S, typename T>
+void add_pieces(const T* partial, int64_t pieces, int64_t elements, S* output) {
+  parallel_for(0, elements, 16384, [&](int64_t begin, int64_t end) {
+    for (; begin < end; ++begin) {
+      T sum = partial[begin];
+      for (int64_t piece = 1; piece < pieces; ++piece) sum += partial[piece * elements + begin];
+      output[begin] = narrowed<S>(sum);
+    }
+  });
+}
+
+/// Piece by piece of the pixels, each to a partial result of its own.
+template <typename S, typename T>
+void weight_of_group(const ConvArguments& a, int64_t g, T* partial) {
+  const ConvShape& s = a.shape;
+  const int64_t pixels = s.out_pixels();
+  const int64_t m = s.out_channels;
+  const int64_t n = s.in_channels * s.taps();
+  const SplitSource<S> grad{{static_cast<const S*>(a.matrix) + g * m * pixels, pixels, 1},
+                            pixels,
+                            s.groups * m * pixels};
+  const TapSource<S> taps{windows_of<S>(a.image, g * s.in_channels, forward_reach(s, 0),
+                                        forward_reach(s, 1))};
+  const int64_t depth = s.batch * pixels;
+  const int64_t piece_depth = round_up((depth + a.pieces - 1) / a.pieces, kDepth);
+  const Blocks blocks = cut<T>(m, n, piece_depth, a.pieces);
+  parallel_for(0, a.pieces * blocks.count(), 1, [&](int64_t begin, int64_t end) {
+    for (; begin < end; ++begin) {
+      const int64_t piece = begin / blocks.count();
+      const int64_t start = std::min(depth, piece * piece_depth);
+      const Destination<T, T> out{.data = partial + piece * m * n,
+                                  .row_stride = n,
+                                  .column_stride = 1};
+      multiply(Shifted<SplitSource<S>>{grad, start}, Shifted<TapSource<S>>{taps, start},
+               std::min(piece_depth, depth - start), blocks[begin % blocks.count()], out);
+    }
+  });
+}
+
+template <typename S>
+void backward_weight_of(const ConvArguments& a) {
+  using T = Accumulator<S>;
+  const int64_t elements = a.shape.out_channels * a.shape.in_channels * a.shape.taps();
+  auto* const output = static_cast<S*>(a.output);
+  auto* const partial = static_cast<T*>(a.workspace);
+  for (int64_t g = 0; g < a.shape.groups; ++g) {
+    weight_of_group<S>(a, g, partial);
+    add_pieces(partial, a.pieces, elements, output + g * elements);
+  }
+}
+
+/// Calls f(S{}) with the floating-point type of a convolution.
+template <typename F>
+void dispatch_floating_storage(ScalarType dtype, F&& f) {
+  dispatch(dtype, [&](auto zero) {
+    using S = decltype(zero);
+    if constexpr (std::is_integral_v<S>) {
+      ebb::detail::raise_unsupported(dtype);
+    } else {
+      f(zero);
+    }
+  });
+}
+
+void forward(const ConvArguments& a) {
+  dispatch_floating_storage(a.dtype, [&](auto zero) { forward_of<decltype(zero)>(a); });
+}
+
+void backward_input(const ConvArguments& a) {
+  dispatch_floating_storage(a.dtype, [&](auto zero) { backward_input_of<decltype(zero)>(a); });
+}
+
+void backward_weight(const ConvArguments& a) {
+  dispatch_floating_storage(a.dtype, [&](auto zero) { backward_weight_of<decltype(zero)>(a); });
+}
+
+}  // namespace
+
+extern const ConvKernels conv_kernels = {&forward, &backward_input, &backward_weight};
+
+}  // namespace ebb::cpu::EBB_CPU_CAPABILITY
