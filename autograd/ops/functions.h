@@ -485,9 +485,9 @@ EBB_API Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayR
 /// The mean of each window of [N, C, H, W] or [C, H, W].
 EBB_API Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = {});
 /// The gradient of max_pool2d; offsets says which element of its window each result was.
-EBB_API Tensor max_pool2d_backward(const Tensor& grad_output, const Tensor& offsets, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation);
+EBB_API Tensor max_pool2d_backward(const Tensor& grad_output, const Tensor& offsets, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool ceil_mode);
 /// The element of each window that offsets names: the gradient of max_pool2d_backward.
-EBB_API Tensor max_pool2d_gather(const Tensor& self, const Tensor& offsets, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation);
+EBB_API Tensor max_pool2d_gather(const Tensor& self, const Tensor& offsets, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool ceil_mode);
 /// The gradient of avg_pool2d.
 EBB_API Tensor avg_pool2d_backward(const Tensor& grad_output, IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override);
 

@@ -17,6 +17,9 @@
   X(Softmax, softmax)   \
   X(Index, index)       \
   X(Loss, loss)         \
+  X(Matmul, matmul)     \
+  X(Conv, conv)         \
+  X(Pool, pool)         \
   X(Shape, shape)       \
   X(Optimizer, optimizer)
 
