@@ -34,7 +34,7 @@ T lanes_max(T largest, const T* x, int64_t n) {
   T lanes[kSumLanes];
   for (int64_t k = 0; k < kSumLanes; ++k) lanes[k] = largest;
   int64_t i = 0;
-  const auto more = [](T a, T b) { return b > a || functors::is_nan(b) ? b : a; };
+  const auto more = [](T a, T b) { return (b > a) | functors::is_nan(b) ? b : a; };
   for (; i + kSumLanes <= n; i += kSumLanes) {
     for (int64_t k = 0; k < kSumLanes; ++k) lanes[k] = more(lanes[k], x[i + k]);
   }

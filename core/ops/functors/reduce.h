@@ -50,7 +50,8 @@ struct ProdFold {
   EBB_INLINE T finish(State s, int64_t) const { return static_cast<T>(s); }
 };
 
-/// NaN wins.
+/// NaN wins. Conditions are joined by |, not ||, here and elsewhere, so that no branch keeps the
+/// compiler from vectorising.
 template <typename T>
 struct MaxFold {
   using State = ReduceState<T>;
@@ -59,8 +60,8 @@ struct MaxFold {
     return std::is_integral_v<T> ? std::numeric_limits<T>::lowest()
                                  : -std::numeric_limits<T>::infinity();
   }
-  EBB_INLINE T step(T a, T x) const { return x > a || is_nan(x) ? x : a; }
-  EBB_INLINE static State merge(State a, State b) { return b > a || is_nan(b) ? b : a; }
+  EBB_INLINE T step(T a, T x) const { return (x > a) | is_nan(x) ? x : a; }
+  EBB_INLINE static State merge(State a, State b) { return (b > a) | is_nan(b) ? b : a; }
   EBB_INLINE T finish(State s, int64_t) const { return static_cast<T>(s); }
 };
 
@@ -73,8 +74,8 @@ struct MinFold {
     return std::is_integral_v<T> ? std::numeric_limits<T>::max()
                                  : std::numeric_limits<T>::infinity();
   }
-  EBB_INLINE T step(T a, T x) const { return x < a || is_nan(x) ? x : a; }
-  EBB_INLINE static State merge(State a, State b) { return b < a || is_nan(b) ? b : a; }
+  EBB_INLINE T step(T a, T x) const { return (x < a) | is_nan(x) ? x : a; }
+  EBB_INLINE static State merge(State a, State b) { return (b < a) | is_nan(b) ? b : a; }
   EBB_INLINE T finish(State s, int64_t) const { return static_cast<T>(s); }
 };
 
