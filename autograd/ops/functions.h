@@ -464,10 +464,6 @@ EBB_API Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weig
 /// (input - mean) / sqrt(var + eps) * weight + bias over the last dimensions (Ba, Kiros and
 /// Hinton, 2016).
 EBB_API Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {}, const std::optional<Tensor>& bias = {}, double eps = 1e-5, bool cudnn_enable = true);
-/// The gradients of batch_norm's input, weight and bias; mean and rstd are those of each channel.
-EBB_API std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad_output, const Tensor& input, const std::optional<Tensor>& weight, const Tensor& mean, const Tensor& rstd, bool training);
-/// The gradients of layer_norm's input, weight and bias; mean and rstd are those of each row.
-EBB_API std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad_output, const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight, const Tensor& mean, const Tensor& rstd);
 
 // --- conv ---
 

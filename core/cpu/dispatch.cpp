@@ -20,6 +20,7 @@
   X(Matmul, matmul)     \
   X(Conv, conv)         \
   X(Pool, pool)         \
+  X(Norm, norm)         \
   X(Shape, shape)       \
   X(Optimizer, optimizer)
 
