@@ -37,19 +37,19 @@ Tensor embedding_backward(const Tensor& grad_output, const Tensor& indices, int6
                                        scale_grad_by_freq);
       },
       [&](Recorder& r) {
-        return [indices = r.save(indices), num_weights, padding_idx,
-                scale_grad_by_freq](Backward& b) {
-          const Tensor at = b.get(indices);
-          Tensor grad = embedding(b.grad(), at);
-          if (padding_idx >= 0) grad = grad.masked_fill(at.eq(padding_idx).unsqueeze(-1), 0);
-          if (scale_grad_by_freq) {
-            const Tensor flat = at.reshape(-1);
-            const Tensor ones = b.grad().new_ones(flat.sizes());
-            const Tensor counts = b.grad().new_zeros(num_weights).index_add(0, flat, ones);
-            grad = grad / counts.index_select(0, flat).view(at.sizes()).unsqueeze(-1);
-          }
-          b.set(0, grad);
-        };
+        return
+            [indices = r.save(indices), num_weights, padding_idx, scale_grad_by_freq](Backward& b) {
+              const Tensor at = b.get(indices);
+              Tensor grad = embedding(b.grad(), at);
+              if (padding_idx >= 0) grad = grad.masked_fill(at.eq(padding_idx).unsqueeze(-1), 0);
+              if (scale_grad_by_freq) {
+                const Tensor flat = at.reshape(-1);
+                const Tensor ones = b.grad().new_ones(flat.sizes());
+                const Tensor counts = b.grad().new_zeros(num_weights).index_add(0, flat, ones);
+                grad = grad / counts.index_select(0, flat).view(at.sizes()).unsqueeze(-1);
+              }
+              b.set(0, grad);
+            };
       });
 }
 

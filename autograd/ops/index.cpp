@@ -76,8 +76,8 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
       [&](Recorder& r) { return index_add_formula(r, dim, index, alpha); });
 }
 
-const Tensor& index_add_(const Tensor& self, int64_t dim, const Tensor& index,
-                         const Tensor& source, const Scalar& alpha) {
+const Tensor& index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                         const Scalar& alpha) {
   return differentiable_(
       "index_add_", "IndexAddBackward0", self, {self, source},
       [&] { ops::index_add_(self, dim, index, source, alpha); },
@@ -105,8 +105,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tenso
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return differentiable(
-      "scatter", "ScatterBackward1", {self},
-      [&] { return ops::scatter(self, dim, index, value); },
+      "scatter", "ScatterBackward1", {self}, [&] { return ops::scatter(self, dim, index, value); },
       [&](Recorder& r) { return scatter_value_formula(r, dim, index); });
 }
 
@@ -117,11 +116,9 @@ const Tensor& scatter_(const Tensor& self, int64_t dim, const Tensor& index, con
       [&](Recorder& r) { return scatter_formula(r, dim, index, src); });
 }
 
-const Tensor& scatter_(const Tensor& self, int64_t dim, const Tensor& index,
-                       const Scalar& value) {
+const Tensor& scatter_(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return differentiable_(
-      "scatter_", "ScatterBackward1", self, {self},
-      [&] { ops::scatter_(self, dim, index, value); },
+      "scatter_", "ScatterBackward1", self, {self}, [&] { ops::scatter_(self, dim, index, value); },
       [&](Recorder& r) { return scatter_value_formula(r, dim, index); });
 }
 
@@ -145,8 +142,8 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
       "masked_select", "MaskedSelectBackward0", {self},
       [&] { return ops::masked_select(self, mask); },
       [&](Recorder& r) {
-        return [mask = r.save(mask), sizes = broadcast_shapes(self.sizes(), mask.sizes())](
-                   Backward& b) {
+        return [mask = r.save(mask),
+                sizes = broadcast_shapes(self.sizes(), mask.sizes())](Backward& b) {
           const Tensor places = b.get(mask).expand(sizes).reshape(-1).nonzero().reshape(-1);
           Tensor result = b.grad().new_zeros(checked_numel(sizes));
           result.index_add_(0, places, b.grad());

@@ -122,37 +122,37 @@ Tensor cross_entropy_loss_backward(const Tensor& grad_output, const Tensor& self
             {value_of(weight), reduction, ignore_index, label_smoothing});
       },
       [&](Recorder& r) {
-        return [grad_output = r.save(grad_output), self = r.save(self), target = r.save(target),
-                weight = r.save(weight), log_sum_exp = r.save(log_sum_exp),
-                total = r.save(total_weight), reduction, ignore_index,
-                label_smoothing](Backward& b) {
-          const Tensor x = b.get(self);
-          const Tensor lse = b.get(log_sum_exp);
-          const Tensor total_weight = b.get(total);
-          const int64_t dim = class_dim(x.sizes());
-          const Tensor ones = b.grad().new_ones(lse.sizes());
-          // a * p - t for a log-sum-exp; for an infinite one -t, since p is 0.
-          const auto coefficients = [&](const Tensor& logits, const Tensor& shift) {
-            return cross_entropy_loss_backward(ones, logits, b.get(target),
-                                               optional_of(b.get(weight)), shift, total_weight,
-                                               Reduction::None, ignore_index, label_smoothing);
-          };
-          const bool mean = reduction == Reduction::Mean;
-          if (b.needs(0)) {
-            const Tensor product = b.grad() * coefficients(x, lse);
-            Tensor grad = reduction == Reduction::None ? product.sum(dim) : product.sum();
-            b.set(0, mean ? grad / total_weight : grad);
-          }
-          if (b.needs(1)) {
-            const Tensor infinite =
-                lse.new_full(lse.sizes(), std::numeric_limits<double>::infinity());
-            const Tensor a = -coefficients(x.detach(), infinite).sum(dim, true);
-            Tensor scale = b.get(grad_output);
-            if (mean) scale = scale / total_weight;
-            if (reduction == Reduction::None) scale = scale.unsqueeze(dim);
-            b.set(1, softmax_backward(b.grad(), softmax(x, dim), dim) * (scale * a));
-          }
-        };
+        return
+            [grad_output = r.save(grad_output), self = r.save(self), target = r.save(target),
+             weight = r.save(weight), log_sum_exp = r.save(log_sum_exp),
+             total = r.save(total_weight), reduction, ignore_index, label_smoothing](Backward& b) {
+              const Tensor x = b.get(self);
+              const Tensor lse = b.get(log_sum_exp);
+              const Tensor total_weight = b.get(total);
+              const int64_t dim = class_dim(x.sizes());
+              const Tensor ones = b.grad().new_ones(lse.sizes());
+              // a * p - t for a log-sum-exp; for an infinite one -t, since p is 0.
+              const auto coefficients = [&](const Tensor& logits, const Tensor& shift) {
+                return cross_entropy_loss_backward(ones, logits, b.get(target),
+                                                   optional_of(b.get(weight)), shift, total_weight,
+                                                   Reduction::None, ignore_index, label_smoothing);
+              };
+              const bool mean = reduction == Reduction::Mean;
+              if (b.needs(0)) {
+                const Tensor product = b.grad() * coefficients(x, lse);
+                Tensor grad = reduction == Reduction::None ? product.sum(dim) : product.sum();
+                b.set(0, mean ? grad / total_weight : grad);
+              }
+              if (b.needs(1)) {
+                const Tensor infinite =
+                    lse.new_full(lse.sizes(), std::numeric_limits<double>::infinity());
+                const Tensor a = -coefficients(x.detach(), infinite).sum(dim, true);
+                Tensor scale = b.get(grad_output);
+                if (mean) scale = scale / total_weight;
+                if (reduction == Reduction::None) scale = scale.unsqueeze(dim);
+                b.set(1, softmax_backward(b.grad(), softmax(x, dim), dim) * (scale * a));
+              }
+            };
       });
 }
 

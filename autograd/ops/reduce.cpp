@@ -128,10 +128,10 @@ Tensor var_of(const char* node, const Tensor& self, OptionalIntArrayRef dim, dou
   return differentiable(
       "var", node, {self}, [&] { return ops::var(self, dim, correction, keepdim); },
       [&](Recorder& r) {
-        return [self = r.save(self), reduced = Reduced(self, dim, keepdim),
-                correction](Backward& b) {
-          b.set(0, var_gradient(reduced, b.get(self), correction, b.grad()));
-        };
+        return
+            [self = r.save(self), reduced = Reduced(self, dim, keepdim), correction](Backward& b) {
+              b.set(0, var_gradient(reduced, b.get(self), correction, b.grad()));
+            };
       });
 }
 
@@ -141,12 +141,12 @@ Tensor std_of(const char* node, const Tensor& self, OptionalIntArrayRef dim, dou
       "std", node, {self}, [&] { return ops::std(self, dim, correction, keepdim); },
       [&](Recorder& r) {
         r.keep_result();
-        return [self = r.save(self), reduced = Reduced(self, dim, keepdim),
-                correction](Backward& b) {
-          const Tensor result = b.result();
-          const Tensor grad_var = (b.grad() / (result * 2)).masked_fill(result.eq(0), 0);
-          b.set(0, var_gradient(reduced, b.get(self), correction, grad_var));
-        };
+        return
+            [self = r.save(self), reduced = Reduced(self, dim, keepdim), correction](Backward& b) {
+              const Tensor result = b.result();
+              const Tensor grad_var = (b.grad() / (result * 2)).masked_fill(result.eq(0), 0);
+              b.set(0, var_gradient(reduced, b.get(self), correction, grad_var));
+            };
       });
 }
 
@@ -159,7 +159,8 @@ Tensor norm_gradient(const Reduced& reduced, const Tensor& self, double p, const
   if (p == 1) return self.sign() * grad;
   if (std::isinf(p)) {
     const Tensor equal = self.abs().eq(norm);
-    const Tensor count = self.dim() == 0 ? equal.sum() : equal.sum(IntArrayRef(reduced.dims()), true);
+    const Tensor count =
+        self.dim() == 0 ? equal.sum() : equal.sum(IntArrayRef(reduced.dims()), true);
     return self.sign() * equal * (grad / count);
   }
   const Tensor is_zero = norm.eq(0);
@@ -276,8 +277,7 @@ Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   return differentiable(
-      "logsumexp", "LogsumexpBackward0", {self},
-      [&] { return ops::logsumexp(self, dim, keepdim); },
+      "logsumexp", "LogsumexpBackward0", {self}, [&] { return ops::logsumexp(self, dim, keepdim); },
       [&](Recorder& r) {
         r.keep_result();
         return [self = r.save(self), reduced = Reduced(self, dim, keepdim)](Backward& b) {

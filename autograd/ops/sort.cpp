@@ -11,8 +11,8 @@ using autograd::Recorder;
 namespace {
 
 template <typename Forward>
-std::tuple<Tensor, Tensor> picked(const char* op, const char* node, const Tensor& self,
-                                  int64_t dim, Forward&& forward) {
+std::tuple<Tensor, Tensor> picked(const char* op, const char* node, const Tensor& self, int64_t dim,
+                                  Forward&& forward) {
   const OpName name(op);
   auto [value, index] = forward();
   Tensor values(std::move(value));

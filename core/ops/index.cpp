@@ -123,8 +123,10 @@ void write_source(Write write, const TensorBase& self, int64_t dim, const Tensor
                   const TensorBase& src) {
   for_lines(sizes_of(index), dim, dim_size(self, dim), operand_of(self), operand_of(index),
             operand_of(src), [&](const TensorIterator& it, const IndexedDim& along) {
-              if (write == Write::add) index_kernels(self).scatter_add(it, along, 1);
-              else index_kernels(self).scatter(it, along);
+              if (write == Write::add)
+                index_kernels(self).scatter_add(it, along, 1);
+              else
+                index_kernels(self).scatter(it, along);
             });
 }
 
@@ -189,8 +191,7 @@ struct Starts {
 TensorBase checked_indices(const TensorBase& index, int64_t dim, int64_t size) {
   EBB_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt,
             "indices must be of dtype Long or Int, got ", index.scalar_type());
-  TensorBase indices =
-      index.scalar_type() == kLong ? index : to(index, kLong, index.device());
+  TensorBase indices = index.scalar_type() == kLong ? index : to(index, kLong, index.device());
   check_in_range(indices, dim, size);
   return indices;
 }
@@ -203,9 +204,8 @@ TensorBase index_select(const TensorBase& self, int64_t dim, const TensorBase& i
   sizes[static_cast<size_t>(dim)] = index.numel();
   EBB_CHECK(self.dim() > 0 || index.numel() == 1, "a tensor without dimensions takes one index, ",
             "got ", index.numel());
-  TensorBase result =
-      empty(self.dim() == 0 ? IntArrayRef() : IntArrayRef(sizes), self.scalar_type(),
-            self.device());
+  TensorBase result = empty(self.dim() == 0 ? IntArrayRef() : IntArrayRef(sizes),
+                            self.scalar_type(), self.device());
   for_lines(sizes, dim, dim_size(self, dim), operand_of(result),
             along_dim(indices, sizes.size(), dim), operand_of(self),
             [&](const TensorIterator& it, const IndexedDim& along) {
@@ -235,8 +235,7 @@ TensorBase scatter(const TensorBase& self, int64_t dim, const TensorBase& index,
   return result;
 }
 
-void scatter_(const TensorBase& self, int64_t dim, const TensorBase& index,
-              const TensorBase& src) {
+void scatter_(const TensorBase& self, int64_t dim, const TensorBase& index, const TensorBase& src) {
   dim = wrap_dim(dim, self.dim());
   check_index(self, dim, index);
   check_source(self, index, src);

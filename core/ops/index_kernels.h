@@ -8,11 +8,11 @@ namespace ebb {
 
 /// Along the indexed dimension, which the iterator does not walk over.
 struct IndexedDim {
-  int64_t n;                ///< how many indices
-  int64_t size;             ///< of the dimension that they index
-  int64_t written_stride;   ///< in bytes, of operand 0
-  int64_t index_stride;     ///< in bytes, of operand 1
-  int64_t read_stride;      ///< in bytes, of operand 2
+  int64_t n;               ///< how many indices
+  int64_t size;            ///< of the dimension that they index
+  int64_t written_stride;  ///< in bytes, of operand 0
+  int64_t index_stride;    ///< in bytes, of operand 1
+  int64_t read_stride;     ///< in bytes, of operand 2
 };
 
 /// Reading and writing at int64 indices. The iterator walks over the lines: operand 0 is written,

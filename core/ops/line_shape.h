@@ -6,8 +6,8 @@
 
 namespace ebb {
 
-/// The sizes of a contiguous tensor seen along one dimension: [outer, n, inner], where a line is the
-/// n elements that step by `inner`.
+/// The sizes of a contiguous tensor seen along one dimension: [outer, n, inner], where a line is
+/// the n elements that step by `inner`.
 struct LineShape {
   int64_t outer = 1;
   int64_t n = 1;

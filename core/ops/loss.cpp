@@ -67,16 +67,16 @@ Prepared prepare(IntArrayRef sizes, ScalarType dtype, const TensorBase& target,
   p.arguments.mean = loss.reduction == Reduction::Mean;
   const int64_t classes = p.arguments.shape.n;
   if (has_probabilities(sizes, target)) {
-    p.target = row_major(target.scalar_type() == dtype ? target
-                                                       : to(target, dtype, target.device()));
+    p.target =
+        row_major(target.scalar_type() == dtype ? target : to(target, dtype, target.device()));
     p.arguments.probabilities = p.target.data_ptr();
   } else {
-    EBB_CHECK(target.scalar_type() == kLong, "the target must hold classes of dtype Long and sizes ",
+    EBB_CHECK(target.scalar_type() == kLong,
+              "the target must hold classes of dtype Long and sizes ",
               IntArrayRef(row_sizes(sizes)), ", got dtype ", target.scalar_type(), " and sizes ",
               target.sizes());
     EBB_CHECK(target.sizes() == IntArrayRef(row_sizes(sizes)), "an input of sizes ", sizes,
-              " needs a target of sizes ", IntArrayRef(row_sizes(sizes)), ", got ",
-              target.sizes());
+              " needs a target of sizes ", IntArrayRef(row_sizes(sizes)), ", got ", target.sizes());
     p.target = row_major(target);
     p.arguments.target = p.target.const_data_ptr<int64_t>();
     if (target.is_cpu()) check_classes(p.target, classes, loss.ignore_index);
@@ -222,8 +222,8 @@ TensorBase mse_loss_backward(const TensorBase& grad_output, const TensorBase& se
   check_reduction(reduction);
   const Scalar minus[] = {-1};
   const TensorBase result = elementwise(ElementwiseOp::Add, {self, target}, minus);
-  const Scalar scale = reduction == Reduction::Mean ? 2.0 / static_cast<double>(result.numel())
-                                                    : 2.0;
+  const Scalar scale =
+      reduction == Reduction::Mean ? 2.0 / static_cast<double>(result.numel()) : 2.0;
   elementwise_(ElementwiseOp::Mul, result, {result, grad_output});
   elementwise_(ElementwiseOp::Mul, result, {result, scale});
   return TensorBase(make_intrusive<TensorImpl>(result.storage(), result.scalar_type(),

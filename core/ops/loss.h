@@ -7,7 +7,8 @@
 #include <ebb/core/ops/reduction.h>
 #include <ebb/core/tensor/tensor_base.h>
 
-// The losses without gradients. Classes are dimension 1 of `self` ([N, C, d1, ...]), or the only one
+// The losses without gradients. Classes are dimension 1 of `self` ([N, C, d1, ...]), or the only
+// one
 // ([C]). `weight`: one number for each class, or undefined. `reduction`: see Reduction; the mean
 // divides by the weights of the rows' classes, added up.
 

@@ -19,11 +19,11 @@ struct LossArguments {
   LineShape shape;
   ScalarType compute;
   ScalarType input_dtype;
-  const void* input = nullptr;        ///< not read by the backward kernel of nll_loss
-  const int64_t* target = nullptr;    ///< [outer, inner]: classes, or
+  const void* input = nullptr;          ///< not read by the backward kernel of nll_loss
+  const int64_t* target = nullptr;      ///< [outer, inner]: classes, or
   const void* probabilities = nullptr;  ///< of the sizes of the input and its dtype
-  const void* weight = nullptr;       ///< [n], or null: all 1
-  const void* log_sum_exp = nullptr;  ///< [outer, inner], or null
+  const void* weight = nullptr;         ///< [n], or null: all 1
+  const void* log_sum_exp = nullptr;    ///< [outer, inner], or null
   int64_t ignore_index = -100;
   double smoothing = 0;
 

@@ -18,8 +18,10 @@ bool is_reduced(uint64_t mask, size_t dim) { return (mask >> dim & 1) != 0; }
 DimVector kept_sizes(IntArrayRef sizes, uint64_t mask, bool keepdim) {
   DimVector result;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    if (!is_reduced(mask, d)) result.push_back(sizes[d]);
-    else if (keepdim) result.push_back(1);
+    if (!is_reduced(mask, d))
+      result.push_back(sizes[d]);
+    else if (keepdim)
+      result.push_back(1);
   }
   return result;
 }
@@ -136,13 +138,12 @@ std::tuple<TensorBase, TensorBase> with_indices(ReduceOp op, const TensorBase& s
   const uint64_t mask = mask_of_dim(self, dim);
   check_not_empty(self, mask);
   TensorBase indices;
-  TensorBase values = reduce(op, self, mask, keepdim, self.scalar_type(), self.scalar_type(), 0,
-                             &indices);
+  TensorBase values =
+      reduce(op, self, mask, keepdim, self.scalar_type(), self.scalar_type(), 0, &indices);
   return {std::move(values), std::move(indices)};
 }
 
-TensorBase index_of(ReduceOp op, const TensorBase& self, std::optional<int64_t> dim,
-                    bool keepdim) {
+TensorBase index_of(ReduceOp op, const TensorBase& self, std::optional<int64_t> dim, bool keepdim) {
   const uint64_t mask = mask_of_dim(self, dim);
   check_not_empty(self, mask);
   TensorBase indices;

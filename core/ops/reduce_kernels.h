@@ -18,13 +18,13 @@ enum class ReduceOp : uint8_t {
   any,
   count_nonzero,
   sum_abs,
-  norm2,      ///< sqrt(sum x^2)
-  norm_p,     ///< (sum |x|^p)^(1/p), p is the parameter
+  norm2,   ///< sqrt(sum x^2)
+  norm_p,  ///< (sum |x|^p)^(1/p), p is the parameter
   max_abs,
   min_abs,
-  argmax,     ///< the value and, in `indices`, where it is first
+  argmax,  ///< the value and, in `indices`, where it is first
   argmin,
-  var,        ///< sum (x - mean)^2 / max(0, n - parameter)
+  var,  ///< sum (x - mean)^2 / max(0, n - parameter)
   std,
   logsumexp,
 };

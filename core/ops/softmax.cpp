@@ -9,8 +9,7 @@
 namespace ebb::ops {
 namespace {
 
-TensorBase forward(const TensorBase& self, int64_t dim, std::optional<ScalarType> dtype,
-                   bool log) {
+TensorBase forward(const TensorBase& self, int64_t dim, std::optional<ScalarType> dtype, bool log) {
   dim = wrap_dim(dim, self.dim());
   const ScalarType type = dtype.value_or(self.scalar_type());
   EBB_CHECK(is_floating_point(type), "expected a floating-point tensor, got dtype ", type,
@@ -34,8 +33,7 @@ TensorBase backward(const TensorBase& grad_output, const TensorBase& result, int
   dim = wrap_dim(dim, result.dim());
   EBB_CHECK(grad_output.sizes() == result.sizes(), "grad_output has sizes ", grad_output.sizes(),
             ", the result ", result.sizes(), "; they must be equal");
-  EBB_CHECK(is_floating_point(result.scalar_type()) &&
-                is_floating_point(grad_output.scalar_type()),
+  EBB_CHECK(is_floating_point(result.scalar_type()) && is_floating_point(grad_output.scalar_type()),
             "expected floating-point tensors, got ", grad_output.scalar_type(), " and ",
             result.scalar_type());
   const TensorBase grad = row_major(grad_output);

@@ -31,8 +31,8 @@ std::tuple<TensorBase, TensorBase> first_of(const TensorBase& self, int64_t k, i
                           .workspace = nullptr,
                           .workers = 1};
   constexpr int64_t kMaxWorkers = 16;
-  arguments.workers = std::clamp<int64_t>(self.numel() / 4096, 1,
-                                          std::min(kMaxWorkers, arguments.shape.lines()));
+  arguments.workers =
+      std::clamp<int64_t>(self.numel() / 4096, 1, std::min(kMaxWorkers, arguments.shape.lines()));
   const memory::Workspace workspace(
       static_cast<size_t>(arguments.workers * arguments.shape.n * kSortPairBytes), self.device());
   arguments.workspace = workspace.data();

@@ -12,14 +12,14 @@ inline constexpr int64_t kSortPairBytes = 16;
 
 struct SortArguments {
   LineShape shape;
-  int64_t k;           ///< how many of each line are wanted, the first ones in order
-  bool descending;     ///< NaN counts as the largest
-  const void* input;   ///< contiguous
+  int64_t k;          ///< how many of each line are wanted, the first ones in order
+  bool descending;    ///< NaN counts as the largest
+  const void* input;  ///< contiguous
   ScalarType dtype;
-  void* values;        ///< contiguous [outer, k, inner], of the same dtype; may be null
-  int64_t* indices;    ///< contiguous [outer, k, inner]
-  void* workspace;     ///< workers * n * kSortPairBytes bytes
-  int64_t workers;     ///< how many lines may be sorted at the same time
+  void* values;      ///< contiguous [outer, k, inner], of the same dtype; may be null
+  int64_t* indices;  ///< contiguous [outer, k, inner]
+  void* workspace;   ///< workers * n * kSortPairBytes bytes
+  int64_t workers;   ///< how many lines may be sorted at the same time
 };
 
 /// Sorts lines; equal elements keep their order.

@@ -26,8 +26,9 @@ TEST_CASE("Indices outside an embedding are errors", "[embedding]") {
   for (const double bad : {7.0, -1.0}) {
     CHECK_THROWS_AS(embedding(weight, made_of({bad}, {1}, kLong)), IndexError);
   }
-  CHECK_THROWS_WITH(embedding(weight, made_of({9}, {1}, kLong)),
-                    ContainsSubstring("embedding") && ContainsSubstring("9") && ContainsSubstring("7"));
+  CHECK_THROWS_WITH(embedding(weight, made_of({9}, {1}, kLong)), ContainsSubstring("embedding") &&
+                                                                     ContainsSubstring("9") &&
+                                                                     ContainsSubstring("7"));
   CHECK_THROWS_WITH(embedding(zeros({7}), zeros({1}, kLong)), ContainsSubstring("[7]"));
   CHECK_THROWS_WITH(embedding(weight, zeros({1})), ContainsSubstring("Float"));
 }
@@ -59,9 +60,12 @@ TEST_CASE("Embeddings have first and second derivatives", "[embedding][grad]") {
   const Tensor indices = made_of({1, 3, 1, 2}, {2, 2}, kLong);
   CHECK(check_gradients([&](auto& in) { return embedding(in[0], indices).square(); }, {weight}));
   const Tensor grad = random_tensor({2, 2, 2}).requires_grad_();
-  CHECK(check_gradients([&](auto& in) { return embedding_backward(in[0], indices, 4, -1, false); }, {grad}));
-  CHECK(check_gradients([&](auto& in) { return embedding_backward(in[0], indices, 4, 1, false); }, {grad}));
-  CHECK(check_gradients([&](auto& in) { return embedding_backward(in[0], indices, 4, 3, true); }, {grad}));
+  CHECK(check_gradients([&](auto& in) { return embedding_backward(in[0], indices, 4, -1, false); },
+                        {grad}));
+  CHECK(check_gradients([&](auto& in) { return embedding_backward(in[0], indices, 4, 1, false); },
+                        {grad}));
+  CHECK(check_gradients([&](auto& in) { return embedding_backward(in[0], indices, 4, 3, true); },
+                        {grad}));
 }
 
 TEST_CASE("Embeddings and their gradients are the same for any number of threads", "[embedding]") {

@@ -53,7 +53,8 @@ TEST_CASE("index_select picks slices along any dimension", "[index]") {
       for (const int64_t dim : {0, 1, 2}) {
         const Tensor index = random_indices({7}, x.size(dim));
         std::vector<Tensor> slices;
-        for (const double i : values(index)) slices.push_back(x.select(dim, static_cast<int64_t>(i)));
+        for (const double i : values(index))
+          slices.push_back(x.select(dim, static_cast<int64_t>(i)));
         const Tensor result = x.index_select(dim - 3, index);
         CHECK(result.dtype() == dtype);
         check_close(result, values(stack(slices, dim)), 0);
@@ -76,7 +77,8 @@ TEST_CASE("gather reads and scatter writes where the index says", "[index]") {
         check_close(x.gather(dim, at), gathered(x, dim, at), 0);
         check_close(x.scatter(dim, at, src), scattered(x, dim, at, src, false), 0);
         check_close(x.scatter_add(dim, at, src), scattered(x, dim, at, src, true), 1e-14);
-        check_close(x.scatter(dim, at, 3), scattered(x, dim, at, full({9, 9, 9}, 3, kDouble), false), 0);
+        check_close(x.scatter(dim, at, 3),
+                    scattered(x, dim, at, full({9, 9, 9}, 3, kDouble), false), 0);
       }
     }
   }
@@ -105,9 +107,11 @@ TEST_CASE("index_add adds up equal indices in all dtypes", "[index]") {
     const Tensor index = made_of({1, 0, 1}, {3}, kLong);
     check_close(x.index_add(0, index, source), {3, 4, 7, 8});
     check_close(x.index_add(0, index, source, 2), {5, 6, 11, 12});
-    check_close(x.index_add(1, index.slice(0, 0, 1), source.slice(0, 0, 2).slice(1, 0, 1)), {1, 3, 3, 6});
+    check_close(x.index_add(1, index.slice(0, 0, 1), source.slice(0, 0, 2).slice(1, 0, 1)),
+                {1, 3, 3, 6});
   }
-  check_close(zeros({3}, kBool).index_add(0, made_of({2, 2}, {2}, kLong), ones({2}, kBool)), {0, 0, 1});
+  check_close(zeros({3}, kBool).index_add(0, made_of({2, 2}, {2}, kLong), ones({2}, kBool)),
+              {0, 0, 1});
 }
 
 TEST_CASE("Indices out of range are errors that name op, index and size", "[index]") {
@@ -210,10 +214,13 @@ TEST_CASE("Reading and writing at indices has gradients", "[index][grad]") {
   CHECK(check_gradients([&](auto& in) { return in[0].scatter_add(0, grid, in[1]); }, {x, src}));
   CHECK(check_gradients([&](auto& in) { return in[0].scatter(0, grid, in[1]); }, {x, src}));
   CHECK(check_gradients([&](auto& in) { return in[0].scatter(1, grid, 2); }, {x}));
-  CHECK(check_gradients([&](auto& in) { return in[0].index_add(0, index, in[1], 0.5); }, {x, rows}));
-  CHECK(check_gradients([&](auto& in) { return in[0].mul(1).index_add_(0, index, in[1]); }, {x, rows}));
+  CHECK(
+      check_gradients([&](auto& in) { return in[0].index_add(0, index, in[1], 0.5); }, {x, rows}));
+  CHECK(check_gradients([&](auto& in) { return in[0].mul(1).index_add_(0, index, in[1]); },
+                        {x, rows}));
   CHECK(check_gradients([&](auto& in) { return in[0].mul(1).scatter_(0, grid, in[1]); }, {x, src}));
-  CHECK(check_gradients([&](auto& in) { return in[0].mul(1).scatter_add_(0, grid, in[1]); }, {x, src}));
+  CHECK(check_gradients([&](auto& in) { return in[0].mul(1).scatter_add_(0, grid, in[1]); },
+                        {x, src}));
   const Tensor mask = random_tensor({3, 4}, kDouble, -1, 1, 5).gt(0);
   CHECK(check_gradients([&](auto& in) { return in[0].masked_select(mask); }, {x}));
   const Tensor row = random_tensor({4}, kDouble).requires_grad_();

@@ -95,8 +95,8 @@ TEST_CASE("nll_loss agrees with a plain loop", "[loss]") {
         const Tensor target = classes_for(sizes);
         for (const Tensor& input : layouts(x)) {
           for (const int64_t reduction : kReductions) {
-            const Tensor loss = nll_loss(input, target, weight_tensor(setup, dtype), reduction,
-                                         setup.ignore_index);
+            const Tensor loss =
+                nll_loss(input, target, weight_tensor(setup, dtype), reduction, setup.ignore_index);
             CHECK(loss.dtype() == dtype);
             check_close(loss, reference(x, target, setup, false).reduced(reduction),
                         dtype == kDouble ? 1e-13 : 1e-5);
@@ -109,7 +109,8 @@ TEST_CASE("nll_loss agrees with a plain loop", "[loss]") {
 
 TEST_CASE("Cross entropy agrees with a plain loop", "[loss]") {
   for (const auto& sizes : kShapes) {
-    for (const Setup& setup : {Setup{}, Setup{kWeight, 2, 0}, Setup{{}, 1, 0.1}, Setup{kWeight, -100, 0.3}}) {
+    for (const Setup& setup :
+         {Setup{}, Setup{kWeight, 2, 0}, Setup{{}, 1, 0.1}, Setup{kWeight, -100, 0.3}}) {
       const Tensor x = random_tensor(sizes, kDouble, -4, 4);
       for (const Tensor& target : {classes_for(sizes), probabilities_for(sizes)}) {
         const int64_t ignore = target.is_floating_point() ? -100 : setup.ignore_index;
@@ -117,8 +118,9 @@ TEST_CASE("Cross entropy agrees with a plain loop", "[loss]") {
           for (const int64_t reduction : kReductions) {
             const Tensor loss = cross_entropy_loss(input, target, weight_tensor(setup, kDouble),
                                                    reduction, ignore, setup.smoothing);
-            check_close(loss, reference(x, target, {setup.weight, ignore, setup.smoothing}, true)
-                                  .reduced(reduction),
+            check_close(loss,
+                        reference(x, target, {setup.weight, ignore, setup.smoothing}, true)
+                            .reduced(reduction),
                         1e-12);
           }
         }
@@ -173,15 +175,19 @@ TEST_CASE("Wrong targets and weights of losses are errors", "[loss]") {
   CHECK_THROWS_WITH(cross_entropy_loss(x, made_of({0, -1}, {2}, kLong)),
                     ContainsSubstring("cross_entropy_loss") && ContainsSubstring("-1") &&
                         ContainsSubstring("5 classes"));
-  CHECK_THROWS_WITH(nll_loss(x, zeros({3}, kLong)), ContainsSubstring("[2, 5]") && ContainsSubstring("[3]"));
+  CHECK_THROWS_WITH(nll_loss(x, zeros({3}, kLong)),
+                    ContainsSubstring("[2, 5]") && ContainsSubstring("[3]"));
   CHECK_THROWS_WITH(nll_loss(x, zeros({2, 5})), ContainsSubstring("Float"));
   CHECK_THROWS_WITH(cross_entropy_loss(x, zeros({2}, kInt)), ContainsSubstring("Int"));
   CHECK_THROWS_WITH(nll_loss(x, zeros({2}, kLong), zeros({4})), ContainsSubstring("[4]"));
   CHECK_THROWS_WITH(nll_loss(x, zeros({2}, kLong), std::nullopt, 7), ContainsSubstring("7"));
-  CHECK_THROWS_WITH(cross_entropy_loss(x, zeros({2}, kLong), std::nullopt, Reduction::Mean, -100, 1.5),
-                    ContainsSubstring("label_smoothing"));
-  CHECK_THROWS_WITH(cross_entropy_loss(zeros({}), zeros({}, kLong)), ContainsSubstring("dimension"));
-  CHECK_THROWS_WITH(cross_entropy_loss(zeros({2, 5}, kLong), zeros({2}, kLong)), ContainsSubstring("Long"));
+  CHECK_THROWS_WITH(
+      cross_entropy_loss(x, zeros({2}, kLong), std::nullopt, Reduction::Mean, -100, 1.5),
+      ContainsSubstring("label_smoothing"));
+  CHECK_THROWS_WITH(cross_entropy_loss(zeros({}), zeros({}, kLong)),
+                    ContainsSubstring("dimension"));
+  CHECK_THROWS_WITH(cross_entropy_loss(zeros({2, 5}, kLong), zeros({2}, kLong)),
+                    ContainsSubstring("Long"));
 }
 
 TEST_CASE("Losses over no rows are NaN or zero", "[loss]") {
@@ -217,8 +223,10 @@ TEST_CASE("nll_loss has gradients", "[loss][grad]") {
     const Tensor x = random_tensor(sizes).requires_grad_();
     const Tensor target = classes_for(sizes);
     for (const int64_t reduction : kReductions) {
-      for (const auto& weight : {std::optional<Tensor>(), std::optional<Tensor>(made_of(kWeight, {5}))}) {
-        CHECK(check_gradients([&](auto& in) { return nll_loss(in[0].square(), target, weight, reduction, 1); }, {x}));
+      for (const auto& weight :
+           {std::optional<Tensor>(), std::optional<Tensor>(made_of(kWeight, {5}))}) {
+        CHECK(check_gradients(
+            [&](auto& in) { return nll_loss(in[0].square(), target, weight, reduction, 1); }, {x}));
       }
     }
   }
@@ -231,11 +239,14 @@ TEST_CASE("Cross entropy has first and second derivatives", "[loss][grad]") {
       const int64_t ignore = target.is_floating_point() ? -100 : 1;
       for (const int64_t reduction : kReductions) {
         for (const double smoothing : {0.0, 0.2}) {
-          const auto weight = smoothing > 0 ? std::optional<Tensor>(made_of(kWeight, {5})) : std::nullopt;
+          const auto weight =
+              smoothing > 0 ? std::optional<Tensor>(made_of(kWeight, {5})) : std::nullopt;
           INFO("sizes " << x.sizes() << " reduction " << reduction << " smoothing " << smoothing);
-          CHECK(check_gradients([&](auto& in) {
-            return cross_entropy_loss(in[0], target, weight, reduction, ignore, smoothing);
-          }, {x}));
+          CHECK(check_gradients(
+              [&](auto& in) {
+                return cross_entropy_loss(in[0], target, weight, reduction, ignore, smoothing);
+              },
+              {x}));
         }
       }
     }
@@ -246,11 +257,15 @@ TEST_CASE("A target of probabilities may have a gradient too", "[loss][grad]") {
   const Tensor x = random_tensor({3, 5}).requires_grad_();
   const Tensor target = probabilities_for({3, 5}).detach().requires_grad_();
   for (const int64_t reduction : kReductions) {
-    const Values with_grad = values(cross_entropy_loss(x, target, made_of(kWeight, {5}), reduction, -100, 0.1));
-    check_close(cross_entropy_loss(x, target.detach(), made_of(kWeight, {5}), reduction, -100, 0.1), with_grad);
-    CHECK(check_gradients([&](auto& in) {
-      return cross_entropy_loss(in[0], in[1], made_of(kWeight, {5}), reduction, -100, 0.1);
-    }, {x, target}));
+    const Values with_grad =
+        values(cross_entropy_loss(x, target, made_of(kWeight, {5}), reduction, -100, 0.1));
+    check_close(cross_entropy_loss(x, target.detach(), made_of(kWeight, {5}), reduction, -100, 0.1),
+                with_grad);
+    CHECK(check_gradients(
+        [&](auto& in) {
+          return cross_entropy_loss(in[0], in[1], made_of(kWeight, {5}), reduction, -100, 0.1);
+        },
+        {x, target}));
   }
 }
 
@@ -263,5 +278,7 @@ TEST_CASE("mse_loss has first and second derivatives", "[loss][grad]") {
     CHECK(check_gradients([&](auto& in) { return mse_loss(in[0], in[1], reduction); }, {x, row}));
   }
   const Tensor g = made_of({1.5}, {}).requires_grad_();
-  CHECK(check_gradients([&](auto& in) { return mse_loss_backward(in[0], in[1], in[2], Reduction::Mean); }, {g, x, y}));
+  CHECK(check_gradients(
+      [&](auto& in) { return mse_loss_backward(in[0], in[1], in[2], Reduction::Mean); },
+      {g, x, y}));
 }

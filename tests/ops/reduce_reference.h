@@ -48,10 +48,11 @@ inline Tensor made_of(const Values& elements, IntArrayRef sizes, ScalarType dtyp
     using T = decltype(zero);
     T* data = tensor.data_ptr<T>();
     for (size_t i = 0; i < elements.size(); ++i) {
-      data[i] = static_cast<T>(static_cast<std::conditional_t<
-                                   std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float,
-                                   std::conditional_t<std::is_same_v<T, uint8_t>, int, double>>>(
-          elements[i]));
+      data[i] = static_cast<T>(
+          static_cast<
+              std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float,
+                                 std::conditional_t<std::is_same_v<T, uint8_t>, int, double>>>(
+              elements[i]));
     }
   });
   return tensor;

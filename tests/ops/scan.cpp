@@ -23,7 +23,8 @@ Values scanned(const Tensor& x, int64_t dim, double start, F&& combine) {
 }  // namespace
 
 TEST_CASE("Running sums and products agree with a plain loop", "[scan]") {
-  for (const auto& sizes : std::vector<std::vector<int64_t>>{{3, 4, 5}, {2, 1100, 3}, {70, 2, 130}}) {
+  for (const auto& sizes :
+       std::vector<std::vector<int64_t>>{{3, 4, 5}, {2, 1100, 3}, {70, 2, 130}}) {
     for (const Tensor& x : layouts(random_tensor(sizes, kDouble, 0.9, 1.1))) {
       for (const int64_t dim : {0, 1, 2}) {
         check_close(x.cumsum(dim), scanned(x, dim, 0, std::plus<>()), 1e-12);

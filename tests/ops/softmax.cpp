@@ -81,7 +81,8 @@ TEST_CASE("Softmax takes empty tensors and ones without dimensions", "[softmax]"
 }
 
 TEST_CASE("Softmax of integers is an error unless a dtype is given", "[softmax]") {
-  CHECK_THROWS_WITH(zeros({3}, kLong).softmax(0), ContainsSubstring("softmax") && ContainsSubstring("Long"));
+  CHECK_THROWS_WITH(zeros({3}, kLong).softmax(0),
+                    ContainsSubstring("softmax") && ContainsSubstring("Long"));
   CHECK(zeros({2}, kLong).softmax(0, kFloat)[0].item<float>() == 0.5f);
   CHECK_THROWS_AS(zeros({3}).softmax(1), IndexError);
 }
@@ -110,6 +111,7 @@ TEST_CASE("Softmax has gradients to any order", "[softmax][grad]") {
   const Tensor y = random_tensor({3, 4}, kDouble, -1, 1, 3).requires_grad_();
   for (const int64_t dim : {0, 1}) {
     CHECK(check_gradients([&](auto& in) { return softmax_backward(in[0], in[1], dim); }, {g, y}));
-    CHECK(check_gradients([&](auto& in) { return log_softmax_backward(in[0], in[1], dim); }, {g, y}));
+    CHECK(
+        check_gradients([&](auto& in) { return log_softmax_backward(in[0], in[1], dim); }, {g, y}));
   }
 }

@@ -84,7 +84,8 @@ TEST_CASE("Sorting takes empty tensors and ones without dimensions", "[sort]") {
 }
 
 TEST_CASE("topk of more elements than there are is an error", "[sort]") {
-  CHECK_THROWS_WITH(zeros({2, 3}).topk(4), ContainsSubstring("topk") && ContainsSubstring("[2, 3]"));
+  CHECK_THROWS_WITH(zeros({2, 3}).topk(4),
+                    ContainsSubstring("topk") && ContainsSubstring("[2, 3]"));
   CHECK_THROWS_AS(zeros({2, 3}).sort(2), IndexError);
 }
 

@@ -49,10 +49,14 @@ bool rows_of(const TensorIterator& it, int64_t bytes) {
 template <typename F>
 void dispatch_width(ScalarType dtype, F&& f) {
   switch (element_size(dtype)) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 
@@ -80,10 +84,10 @@ void gather(const TensorIterator& it, const IndexedDim& dim) {
     if (dim.n >= it.numel()) {
       parallel_for(0, dim.n, std::max<int64_t>(1, kGrain / it.numel()),
                    [&](int64_t from, int64_t to) {
-        for_each_run(it, 0, it.numel(), [&](char* const* p, int64_t n) {
-          gather_run<Word>(it, dim, p, n, from, to);
-        });
-      });
+                     for_each_run(it, 0, it.numel(), [&](char* const* p, int64_t n) {
+                       gather_run<Word>(it, dim, p, n, from, to);
+                     });
+                   });
       return;
     }
     parallel_for_each_run(
@@ -98,8 +102,7 @@ void scatter(const TensorIterator& it, const IndexedDim& dim) {
     parallel_for_each_run(
         it,
         [&](char* const* p, int64_t n) {
-          for_each_index(it, dim, p, n, 0, dim.n,
-                         [&](char* out, int64_t i, char* index, char* in) {
+          for_each_index(it, dim, p, n, 0, dim.n, [&](char* out, int64_t i, char* index, char* in) {
             *reinterpret_cast<Word*>(out + index_at(index) * dim.written_stride) =
                 *reinterpret_cast<const Word*>(in + i * dim.read_stride);
           });
@@ -129,8 +132,8 @@ void add_run(const TensorIterator& it, const IndexedDim& dim, char* const* p, in
   using S = Stored<T>;
   if (rows_of(it, sizeof(S)) && n > 1) {
     for (int64_t i = 0; i < dim.n; ++i) {
-      auto* out = reinterpret_cast<S*>(p[0] + index_at(p[1] + i * dim.index_stride) *
-                                                  dim.written_stride);
+      auto* out =
+          reinterpret_cast<S*>(p[0] + index_at(p[1] + i * dim.index_stride) * dim.written_stride);
       const auto* in = reinterpret_cast<const S*>(p[2] + i * dim.read_stride);
       EBB_INDEPENDENT
       for (int64_t k = 0; k < n; ++k) out[k] = accumulate<T>(out[k], in[k], alpha);
@@ -243,8 +246,7 @@ void nonzero(const TensorIterator& it, int64_t piece, const int64_t* starts, Int
 
 }  // namespace
 
-extern const IndexKernels index_kernels = {&gather,        &scatter,       &scatter_add,
-                                           &find_out_of_range, &count_nonzero, &masked_select,
-                                           &nonzero};
+extern const IndexKernels index_kernels = {
+    &gather, &scatter, &scatter_add, &find_out_of_range, &count_nonzero, &masked_select, &nonzero};
 
 }  // namespace ebb::cpu::EBB_CPU_CAPABILITY

@@ -21,7 +21,8 @@ class Loss {
         weight_(static_cast<const T*>(a.weight)),
         log_sum_exp_(static_cast<const T*>(a.log_sum_exp)),
         keep_(static_cast<T>(1 - a.smoothing)),
-        spread_(static_cast<T>(a.smoothing / static_cast<double>(std::max<int64_t>(1, a.shape.n)))) {
+        spread_(
+            static_cast<T>(a.smoothing / static_cast<double>(std::max<int64_t>(1, a.shape.n)))) {
     for (int64_t c = 0; spread_ != 0 && c < a.shape.n; ++c) total_weight_ += weight(c);
   }
 
@@ -31,19 +32,19 @@ class Loss {
     const Writer<T> out(a_.row_losses, a_.input_dtype, a_.compute);
     parallel_for(0, pieces, std::max<int64_t>(1, 8 * kGrain / (kLossPiece * row_work())),
                  [&](int64_t begin, int64_t end) {
-      for (; begin < end; ++begin) {
-        double sum = 0;
-        double total = 0;
-        const int64_t last = std::min((begin + 1) * kLossPiece, rows);
-        for (int64_t row = begin * kLossPiece; row < last; ++row) {
-          const T loss = row_loss(row, total);
-          if (a_.row_losses != nullptr) out.run(&loss, row, 1);
-          sum += static_cast<double>(loss);
-        }
-        a_.workspace[2 * begin] = sum;
-        a_.workspace[2 * begin + 1] = total;
-      }
-    });
+                   for (; begin < end; ++begin) {
+                     double sum = 0;
+                     double total = 0;
+                     const int64_t last = std::min((begin + 1) * kLossPiece, rows);
+                     for (int64_t row = begin * kLossPiece; row < last; ++row) {
+                       const T loss = row_loss(row, total);
+                       if (a_.row_losses != nullptr) out.run(&loss, row, 1);
+                       sum += static_cast<double>(loss);
+                     }
+                     a_.workspace[2 * begin] = sum;
+                     a_.workspace[2 * begin + 1] = total;
+                   }
+                 });
     double sum = 0;
     double total = 0;
     for (int64_t piece = 0; piece < pieces; ++piece) {
@@ -121,9 +122,9 @@ class Loss {
           const T p = log_sum_exp_ == nullptr
                           ? T{0}
                           : all[c] * functors::math::exp(x[c] - log_sum_exp_[first + c]);
-          const T t = a_.probabilities != nullptr  ? keep_ * y[c]
-                      : class_of[c] == number ? keep_
-                                              : T{0};
+          const T t = a_.probabilities != nullptr ? keep_ * y[c]
+                      : class_of[c] == number     ? keep_
+                                                  : T{0};
           x[c] = scale[c] == 0 ? T{0} : p - scale[c] * w * (t + spread_);
         }
       }
@@ -137,7 +138,9 @@ class Loss {
     return (row / a_.shape.inner * a_.shape.n + c) * a_.shape.inner + row % a_.shape.inner;
   }
   [[nodiscard]] bool reads_rows() const { return a_.probabilities != nullptr || spread_ != 0; }
-  [[nodiscard]] int64_t row_work() const { return reads_rows() ? std::max<int64_t>(1, a_.shape.n) : 1; }
+  [[nodiscard]] int64_t row_work() const {
+    return reads_rows() ? std::max<int64_t>(1, a_.shape.n) : 1;
+  }
   [[nodiscard]] bool ignored(int64_t row) const {
     return a_.probabilities == nullptr && a_.target[row] == a_.ignore_index;
   }
@@ -234,15 +237,16 @@ void squared_difference(const TensorIterator& it, double* sums) {
   const int64_t pieces = (it.numel() + kSquaresPiece - 1) / kSquaresPiece;
   dispatch_floating(it.compute_type(), [&](auto zero) {
     using T = decltype(zero);
-    parallel_for(0, pieces, std::max<int64_t>(1, kGrain / kSquaresPiece),
-                 [&](int64_t begin, int64_t end) {
-      for (; begin < end; ++begin) {
-        double sum = 0;
-        for_each_run(it, begin * kSquaresPiece, std::min((begin + 1) * kSquaresPiece, it.numel()),
-                     [&](char* const* p, int64_t n) { sum += squared_differences<T>(it, p, n); });
-        sums[begin] = sum;
-      }
-    });
+    parallel_for(
+        0, pieces, std::max<int64_t>(1, kGrain / kSquaresPiece), [&](int64_t begin, int64_t end) {
+          for (; begin < end; ++begin) {
+            double sum = 0;
+            for_each_run(
+                it, begin * kSquaresPiece, std::min((begin + 1) * kSquaresPiece, it.numel()),
+                [&](char* const* p, int64_t n) { sum += squared_differences<T>(it, p, n); });
+            sums[begin] = sum;
+          }
+        });
   });
 }
 

@@ -144,20 +144,21 @@ class Reduction {
     reducer_.start(lanes, used);
     const int64_t most = kTileElements / width * width;
     for_each_piece(plan_.reduced, begin, end,
-                 [&](int64_t offset, int64_t count, int64_t stride, int64_t index) {
-      for (int64_t i = 0; i < count; i += most) {
-        const int64_t n = std::min(most, count - i);
-        const char* data = load_run(buffer, base + element_ * (offset + i * stride), stride, n);
-        const int64_t rows = n / width;
-        if (rows > 0) {
-          fold(lanes, {data, rows, width, width, index + i, width, 1});
-        }
-        if (n > rows * width) {
-          fold(lanes, {data + rows * width * compute_bytes_, 1, n - rows * width, width,
-                       index + i + rows * width, 0, 1});
-        }
-      }
-    });
+                   [&](int64_t offset, int64_t count, int64_t stride, int64_t index) {
+                     for (int64_t i = 0; i < count; i += most) {
+                       const int64_t n = std::min(most, count - i);
+                       const char* data =
+                           load_run(buffer, base + element_ * (offset + i * stride), stride, n);
+                       const int64_t rows = n / width;
+                       if (rows > 0) {
+                         fold(lanes, {data, rows, width, width, index + i, width, 1});
+                       }
+                       if (n > rows * width) {
+                         fold(lanes, {data + rows * width * compute_bytes_, 1, n - rows * width,
+                                      width, index + i + rows * width, 0, 1});
+                       }
+                     }
+                   });
     const auto bytes = static_cast<int64_t>(reducer_.state_bytes);
     for (int64_t half = used / 2; half > 0; half /= 2) {
       reducer_.merge(lanes, lanes + half * bytes, half);
@@ -172,20 +173,20 @@ class Reduction {
     reducer_.start(states, columns);
     const bool direct = !converts_ && plan_.column_stride == 1;
     const int64_t rows_at_once = direct ? kReduceBlockRows : kTileElements / columns;
-    for_each_piece(plan_.reduced, begin, end,
-                 [&](int64_t offset, int64_t count, int64_t stride, int64_t index) {
-      for (int64_t i = 0; i < count; i += rows_at_once) {
-        const int64_t rows = std::min(rows_at_once, count - i);
-        const char* data = base + element_ * (offset + i * stride);
-        if (direct) {
-          fold(states, {data, rows, columns, stride, index + i, 1, 0});
-          continue;
-        }
-        load_(buffer, data,
-              {columns, rows, plan_.column_stride * element_, stride * element_});
-        fold(states, {buffer, rows, columns, columns, index + i, 1, 0});
-      }
-    });
+    for_each_piece(
+        plan_.reduced, begin, end,
+        [&](int64_t offset, int64_t count, int64_t stride, int64_t index) {
+          for (int64_t i = 0; i < count; i += rows_at_once) {
+            const int64_t rows = std::min(rows_at_once, count - i);
+            const char* data = base + element_ * (offset + i * stride);
+            if (direct) {
+              fold(states, {data, rows, columns, stride, index + i, 1, 0});
+              continue;
+            }
+            load_(buffer, data, {columns, rows, plan_.column_stride * element_, stride * element_});
+            fold(states, {buffer, rows, columns, columns, index + i, 1, 0});
+          }
+        });
   }
 
   const char* load_run(char* buffer, const char* from, int64_t stride, int64_t n) const {

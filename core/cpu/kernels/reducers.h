@@ -119,15 +119,26 @@ struct VarReducer {
       for (int64_t c = 0; c < cols; ++c) means[c] += row[c];
     }
     const T scale = T{1} / static_cast<T>(tile.rows);
-    for (int64_t c = 0; c < cols; ++c) means[c] *= scale;
+    T rest[kReduceColumns];
+    for (int64_t c = 0; c < cols; ++c) {
+      means[c] *= scale;
+      rest[c] = T{0};
+    }
     for (int64_t r = 0; r < tile.rows; ++r) {
       const T* row = data + r * tile.row_stride;
-      for (int64_t c = 0; c < cols; ++c) squares[c] += (row[c] - means[c]) * (row[c] - means[c]);
+      for (int64_t c = 0; c < cols; ++c) {
+        const T deviation = row[c] - means[c];
+        squares[c] += deviation * deviation;
+        rest[c] += deviation;
+      }
     }
+    // The deviations add up to what rounding took from the mean.
     const auto rows = static_cast<double>(tile.rows);
     for (int64_t c = 0; c < cols; ++c) {
-      states[c] = merged(states[c], {rows, static_cast<double>(means[c]),
-                                     static_cast<double>(squares[c])});
+      const double shift = static_cast<double>(rest[c]) / rows;
+      const double around = static_cast<double>(squares[c]) - shift * shift * rows;
+      states[c] =
+          merged(states[c], {rows, static_cast<double>(means[c]) + shift, around < 0 ? 0 : around});
     }
   }
 
@@ -191,7 +202,8 @@ struct LogSumExpReducer {
       }
     }
     for (int64_t c = 0; c < cols; ++c) {
-      states[c] = merged(states[c], {static_cast<double>(largest[c]), static_cast<double>(sums[c])});
+      states[c] =
+          merged(states[c], {static_cast<double>(largest[c]), static_cast<double>(sums[c])});
     }
   }
 
@@ -250,8 +262,8 @@ struct ArgReducer {
       }
     }
     for (int64_t c = 0; c < cols; ++c) {
-      states[c] = merged(states[c],
-                         {best[c], tile.index + rows[c] * tile.index_row + c * tile.index_col});
+      states[c] =
+          merged(states[c], {best[c], tile.index + rows[c] * tile.index_row + c * tile.index_col});
     }
   }
 
@@ -270,8 +282,7 @@ struct ArgReducer {
     for (int64_t i = 0; i < n; ++i) states[i] = merged(states[i], others[i]);
   }
 
-  static void finish(const State* states, int64_t n, int64_t, double, T* values,
-                     int64_t* indices) {
+  static void finish(const State* states, int64_t n, int64_t, double, T* values, int64_t* indices) {
     for (int64_t i = 0; i < n; ++i) {
       values[i] = states[i].value;
       indices[i] = states[i].index;
@@ -282,7 +293,8 @@ struct ArgReducer {
 template <typename R, typename T, typename State>
 constexpr Reducer make_reducer() {
   static_assert(sizeof(State) <= kReduceStateBytes);
-  return {sizeof(State), R::kLanes,
+  return {sizeof(State),
+          R::kLanes,
           [](void* states, int64_t n) { R::start(static_cast<State*>(states), n); },
           [](void* states, const ReduceTile& tile, double parameter) {
             R::fold(static_cast<State*>(states), tile, parameter);

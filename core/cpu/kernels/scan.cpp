@@ -71,8 +71,7 @@ void scan_lines(const ScanArguments& a) {
       if (a.shape.inner == 1) {
         scan_row<Fold, T>(a, outer);
       } else {
-        scan_columns<Fold, T>(a, outer, column,
-                              std::min(taken * kGroup, a.shape.inner - column));
+        scan_columns<Fold, T>(a, outer, column, std::min(taken * kGroup, a.shape.inner - column));
       }
       begin += taken;
     }

@@ -147,8 +147,7 @@ void forward_columns(const SoftmaxArguments& a, int64_t outer, int64_t column, i
 }
 
 template <typename T>
-void logsumexp_columns(const SoftmaxArguments& a, int64_t outer, int64_t column,
-                       int64_t columns) {
+void logsumexp_columns(const SoftmaxArguments& a, int64_t outer, int64_t column, int64_t columns) {
   const Reader<T> in(a.input, a.input_dtype, a.compute);
   const Writer<T> out(a.output, a.output_dtype, a.compute);
   const ColumnStatistics<T> lines(in, a.shape, outer, column, columns, true);

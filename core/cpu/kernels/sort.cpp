@@ -50,8 +50,8 @@ void sort_line(const SortArguments& a, int64_t line, Pair<T>* pairs) {
   const auto size = static_cast<int64_t>(element_size(a.dtype));
   const int64_t outer = line / a.shape.inner;
   const int64_t inner = line % a.shape.inner;
-  const auto* in = static_cast<const char*>(a.input) +
-                   (outer * a.shape.n * a.shape.inner + inner) * size;
+  const auto* in =
+      static_cast<const char*>(a.input) + (outer * a.shape.n * a.shape.inner + inner) * size;
   const int64_t step = a.shape.inner * size;
   T block[kBlock];
   for (int64_t i = 0; i < a.shape.n; i += kBlock) {
@@ -59,8 +59,10 @@ void sort_line(const SortArguments& a, int64_t line, Pair<T>* pairs) {
     load(block, in + i * step, {count, 1, step, 0});
     for (int64_t j = 0; j < count; ++j) pairs[i + j] = {block[j], i + j};
   }
-  if (a.descending) order_pairs(pairs, a.shape.n, a.k, Before<T, true>());
-  else order_pairs(pairs, a.shape.n, a.k, Before<T, false>());
+  if (a.descending)
+    order_pairs(pairs, a.shape.n, a.k, Before<T, true>());
+  else
+    order_pairs(pairs, a.shape.n, a.k, Before<T, false>());
   const int64_t start = outer * a.k * a.shape.inner + inner;
   for (int64_t i = 0; i < a.k; ++i) a.indices[start + i * a.shape.inner] = pairs[i].index;
   if (a.values == nullptr) return;
