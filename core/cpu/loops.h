@@ -79,12 +79,17 @@ void apply(const void* op, void* out, const void* const* in, int64_t n) {
   }
 }
 
-/// Whether all operands are adjacent and of the types that the loop works on.
+/// Up to that many elements a number among the operands is repeated on the stack.
+constexpr int64_t kFewElements = 32;
+
+/// Whether all operands are adjacent, or numbers beside few elements, and of the types that the loop
+/// works on: what needs no blocks.
 template <int arity>
 bool is_direct(const TensorIterator& it, ScalarType result) {
   if (it.dtype(0) != result || !it.is_contiguous(0)) return false;
   for (int i = 1; i <= arity; ++i) {
-    if (it.dtype(i) != it.compute_type() || !it.is_contiguous(i)) return false;
+    const bool fits = it.is_contiguous(i) || (it.operand(i).is_scalar && it.numel() <= kFewElements);
+    if (!fits || it.dtype(i) != it.compute_type()) return false;
   }
   return true;
 }
@@ -97,7 +102,14 @@ void elementwise_in(const TensorIterator& it, const Scalar* parameters) {
         F::result == functors::Result::boolean ? kBool : scalar_type_of<T>;
     if (it.numel() <= kGrain && is_direct<F::arity>(it, result)) {
       const void* in[F::arity];
-      for (int i = 0; i < F::arity; ++i) in[i] = it.data(i + 1);
+      T repeated[F::arity][kFewElements];
+      for (int i = 0; i < F::arity; ++i) {
+        in[i] = it.data(i + 1);
+        if (it.is_contiguous(i + 1)) continue;
+        const T number = *static_cast<const T*>(in[i]);
+        for (int64_t k = 0; k < it.numel(); ++k) repeated[i][k] = number;
+        in[i] = repeated[i];
+      }
       apply<F, T>(&op, it.data(0), in, it.numel());
       return;
     }

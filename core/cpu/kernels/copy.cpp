@@ -23,75 +23,82 @@ void copy_bytes(const TensorIterator& it) {
   });
 }
 
-/// Elements of a transposed copy that are moved together: their rows and columns stay in cache.
+/// Rows and columns that are moved together where the layouts run in different orders, so that both
+/// stay in cache.
 constexpr int64_t kTransposeTile = 32;
 
-/// A tile of columns (dimension 0) by rows (dimension 1) of elements of type T, whose source is
-/// adjacent along the rows.
+/// What is copied between: strides in bytes of dimensions 0 (columns) and 1 (rows).
+struct Strides {
+  int64_t to_column, to_row, from_column, from_row;
+};
+
+/// Moves elements of type T, which stands for all dtypes of its size.
 template <typename T>
-void copy_tile(char* to, const char* from, const TensorIterator& it, int64_t columns,
-               int64_t rows) {
-  const int64_t to_column = it.stride(0, 0), to_row = it.stride(0, 1);
-  const int64_t from_column = it.stride(1, 0), from_row = it.stride(1, 1);
+void copy_tile(char* to, const char* from, const Strides& s, int64_t columns, int64_t rows) {
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t column = 0; column < columns; ++column) {
-      std::memcpy(to + row * to_row + column * to_column,
-                  from + row * from_row + column * from_column, sizeof(T));
+      std::memcpy(to + row * s.to_row + column * s.to_column,
+                  from + row * s.from_row + column * s.from_column, sizeof(T));
     }
   }
 }
 
-/// The matrix of dimensions 0 and 1 in square tiles.
 template <typename T>
-void copy_matrix(char* to, const char* from, const TensorIterator& it, int64_t rows) {
-  const int64_t columns = it.size(0);
+void copy_matrix(char* to, const char* from, const Strides& s, int64_t columns, int64_t rows) {
+  if (s.to_column == sizeof(T) && s.from_column == sizeof(T)) {
+    for (int64_t row = 0; row < rows; ++row) {
+      std::memcpy(to + row * s.to_row, from + row * s.from_row,
+                  static_cast<size_t>(columns) * sizeof(T));
+    }
+    return;
+  }
   for (int64_t row = 0; row < rows; row += kTransposeTile) {
     const int64_t tile_rows = rows - row < kTransposeTile ? rows - row : kTransposeTile;
     for (int64_t column = 0; column < columns; column += kTransposeTile) {
       const int64_t rest = columns - column;
-      copy_tile<T>(to + row * it.stride(0, 1) + column * it.stride(0, 0),
-                   from + row * it.stride(1, 1) + column * it.stride(1, 0), it,
+      copy_tile<T>(to + row * s.to_row + column * s.to_column,
+                   from + row * s.from_row + column * s.from_column, s,
                    rest < kTransposeTile ? rest : kTransposeTile, tile_rows);
     }
   }
 }
 
-/// Copies between layouts that run in different orders, without conversion.
+/// Copies between any layouts, without conversion.
 template <typename T>
-void copy_transposed(const TensorIterator& it) {
-  const int64_t all_rows = it.numel() / it.size(0);
-  const int64_t grain = kGrain / it.size(0) > kTransposeTile ? kGrain / it.size(0) : kTransposeTile;
-  parallel_for(0, all_rows, grain, [&](int64_t begin, int64_t end) {
-    IteratorPosition position(it, begin * it.size(0));
+void copy_elements(const TensorIterator& it) {
+  if (it.ndim() == 1) {
+    const Strides s = {it.stride(0, 0), 0, it.stride(1, 0), 0};
+    parallel_for(0, it.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      copy_tile<T>(it.data(0) + begin * s.to_column, it.data(1) + begin * s.from_column, s,
+                   end - begin, 1);
+    });
+    return;
+  }
+  const Strides s = {it.stride(0, 0), it.stride(0, 1), it.stride(1, 0), it.stride(1, 1)};
+  const int64_t columns = it.size(0);
+  const int64_t grain = kGrain / columns > kTransposeTile ? kGrain / columns : kTransposeTile;
+  parallel_for(0, it.numel() / columns, grain, [&](int64_t begin, int64_t end) {
+    IteratorPosition position(it, begin * columns);
     while (begin < end) {
       const int64_t rest = it.size(1) - position.index(1);
       const int64_t rows = rest < end - begin ? rest : end - begin;
-      copy_matrix<T>(position.pointer(0), position.pointer(1), it, rows);
+      copy_matrix<T>(position.pointer(0), position.pointer(1), s, columns, rows);
       position.advance(1, rows);
       begin += rows;
     }
   });
 }
 
-bool is_transposed(const TensorIterator& it) {
-  const auto size = static_cast<int64_t>(element_size(it.dtype(0)));
-  return it.ndim() > 1 && it.stride(0, 0) == size && it.stride(1, 1) == size && it.size(0) >= 8 &&
-         it.size(1) >= 8;
-}
-
 void copy(const TensorIterator& it) {
-  if (it.dtype(0) == it.dtype(1)) {
-    if (it.is_contiguous(0) && it.is_contiguous(1)) return copy_bytes(it);
-    if (is_transposed(it)) {
-      switch (element_size(it.dtype(0))) {
-        case 1: return copy_transposed<uint8_t>(it);
-        case 2: return copy_transposed<uint16_t>(it);
-        case 4: return copy_transposed<uint32_t>(it);
-        default: return copy_transposed<uint64_t>(it);
-      }
-    }
+  if (it.numel() == 0) return;
+  if (it.dtype(0) != it.dtype(1)) return elementwise<Identity>(it, nullptr);
+  if (it.is_contiguous(0) && it.is_contiguous(1)) return copy_bytes(it);
+  switch (element_size(it.dtype(0))) {
+    case 1: return copy_elements<uint8_t>(it);
+    case 2: return copy_elements<uint16_t>(it);
+    case 4: return copy_elements<uint32_t>(it);
+    default: return copy_elements<uint64_t>(it);
   }
-  elementwise<Identity>(it, nullptr);
 }
 
 }  // namespace

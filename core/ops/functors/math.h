@@ -81,15 +81,16 @@ EBB_INLINE float log(float x) {
   return x > 0.0f ? of_positive : of_others;
 }
 
-/// x + x^3 P(x^2) near 0, else 1 - 2 / (e^2|x| + 1) with the sign of x.
+/// With the sign of x: |x| + |x|^3 P(x^2) near 0, else 1 - 2 / (e^2|x| + 1).
 EBB_INLINE float tanh(float x) {
   constexpr float kCoefficients[] = {-3.33332819422e-1f, 1.33314422036e-1f, -5.37397155531e-2f,
                                      2.06390887954e-2f, -5.70498872745e-3f};
   const float magnitude = std::fabs(x);
   const float squared = x * x;
-  const float near = x + x * (squared * detail::polynomial(squared, kCoefficients));
+  const float near =
+      magnitude + magnitude * (squared * detail::polynomial(squared, kCoefficients));
   const float far = 1.0f - 2.0f / (exp(2.0f * magnitude) + 1.0f);
-  return magnitude < 0.625f ? near : std::copysign(far, x);
+  return std::copysign(magnitude < 0.625f ? near : far, x);
 }
 
 /// x (1 + P(x^2)) near 0, else 1 - e^-Q(|x|) with the sign of x.
