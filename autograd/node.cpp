@@ -49,6 +49,8 @@ class Worklist {
       node->release_variables();
       node->next_edges_.clear();
       node->hooks_.reset();
+      node_count.fetch_sub(1, std::memory_order_relaxed);
+      node->is_counted_ = false;
       return;
     }
     delete node;
@@ -69,7 +71,9 @@ Node::Node(const char* name) : name_(name) {
   node_count.fetch_add(1, std::memory_order_relaxed);
 }
 
-Node::~Node() { node_count.fetch_sub(1, std::memory_order_relaxed); }
+Node::~Node() {
+  if (is_counted_) node_count.fetch_sub(1, std::memory_order_relaxed);
+}
 
 void* Node::operator new(size_t bytes) { return ::operator new(bytes); }
 void Node::operator delete(void* memory, size_t bytes) noexcept { ::operator delete(memory, bytes); }

@@ -126,6 +126,7 @@ class EBB_API Node : public RefCounted {
 
  private:
   friend class Worklist;
+  bool is_counted_ = true;
   Node* next_doomed_ = nullptr;
   weak_intrusive_ptr<Node> weak_self_;  // while its resources wait in the worklist
 };
@@ -134,7 +135,8 @@ class EBB_API Node : public RefCounted {
 /// not have the sizes of `grad`.
 EBB_API void run_tensor_hooks(const std::vector<TensorHook>& hooks, variable_list& grads);
 
-/// How many nodes exist in the process, for leak tests.
+/// How many nodes exist in the process, for leak tests. Those that only weak owners know have let go
+/// of everything and do not count.
 [[nodiscard]] EBB_API int64_t live_nodes() noexcept;
 
 /// Within it, `should_compute(i)` of `inner` answers for `outer`: a node that runs inside another

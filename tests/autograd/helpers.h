@@ -1,8 +1,14 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include <ebb/ebb.h>
+#include <ebb/autograd/anomaly.h>
+#include <ebb/autograd/autograd.h>
+#include <ebb/autograd/factories.h>
+#include <ebb/autograd/function.h>
+#include <ebb/autograd/grad_mode.h>
+#include <ebb/autograd/saved_tensor_hooks.h>
 #include <ebb/core/memory/memory.h>
 #include <ebb/testing/gradcheck.h>
 

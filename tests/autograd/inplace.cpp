@@ -200,7 +200,7 @@ TEST_CASE("In-place ops on views and bases are right to second order", "[inplace
     const Tensor early = base.select(1, 2);
     base.t().narrow(0, 0, 2).mul_(in[1]);
     base.select(0, 1).exp_();
-    early.mul_(base.select(1, 0));
+    early.mul_(base.select(1, 0).clone());
     return base * base.sum();
   };
   Tensor x = ebb::linspace(0.1, 0.6, 6, kDouble).requires_grad_();
