@@ -129,7 +129,7 @@ void run_blocks(const TensorIterator& it, const Step& step, char* const* pointer
   const int count = it.noperands();
   for (int64_t done = 0; done < n; done += kBlock) {
     const int64_t size = n - done < kBlock ? n - done : kBlock;
-    T* operands[kMaxOperands];
+    T* operands[kMaxOperands] = {};
     for (int i = 0; i < count; ++i) {
       char* const from = pointers[i] + done * it.stride(i, 0);
       operands[i] = is_direct<T>(it, i) ? reinterpret_cast<T*>(from) : copies[i];
@@ -154,7 +154,7 @@ void run_as(const TensorIterator& it, const Step& step) {
   for (int i = 0; i < it.noperands(); ++i) direct = direct && is_direct<T>(it, i);
   parallel_for_each_run(it, [&](char* const* pointers, int64_t n) {
     if (!direct) return run_blocks<T>(it, step, pointers, n);
-    T* operands[kMaxOperands];
+    T* operands[kMaxOperands] = {};
     for (int i = 0; i < it.noperands(); ++i) operands[i] = reinterpret_cast<T*>(pointers[i]);
     step(operands, it.noperands(), n);
   });
