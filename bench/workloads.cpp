@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -21,6 +22,67 @@ struct Run {
   std::function<double()> step;  // one iteration, returns a number to print
   int iterations;
 };
+
+struct BlockImpl : nn::Module {
+  BlockImpl(int64_t d, int64_t h)
+      : d(d),
+        h(h),
+        ln1(nn::LayerNormOptions({d})),
+        ln2(nn::LayerNormOptions({d})),
+        qkv(d, 3 * d),
+        proj(d, d),
+        up(d, 4 * d),
+        down(4 * d, d) {
+    register_module("ln1", ln1);
+    register_module("ln2", ln2);
+    register_module("qkv", qkv);
+    register_module("proj", proj);
+    register_module("up", up);
+    register_module("down", down);
+  }
+  Tensor forward(Tensor x, Tensor mask) {
+    auto b = x.size(0), t = x.size(1);
+    auto parts = qkv(ln1(x)).view({b, t, 3, h, d / h}).permute({2, 0, 3, 1, 4});
+    auto q = parts.select(0, 0), k = parts.select(0, 1), v = parts.select(0, 2);
+    auto att = torch::matmul(q, k.transpose(-2, -1)) / std::sqrt(double(d / h));
+    att = torch::softmax(att.masked_fill(mask, -1e9), -1);
+    auto y = torch::matmul(att, v).transpose(1, 2).contiguous().view({b, t, d});
+    x = x + proj(y);
+    return x + down(torch::gelu(up(ln2(x))));
+  }
+  int64_t d, h;
+  nn::LayerNorm ln1, ln2;
+  nn::Linear qkv, proj, up, down;
+};
+TORCH_MODULE(Block);
+
+struct GptImpl : nn::Module {
+  GptImpl(int64_t v, int64_t t, int64_t d, int64_t h, int64_t l)
+      : tok(v, d),
+        pos(t, d),
+        ln(nn::LayerNormOptions({d})),
+        head(nn::LinearOptions(d, v).bias(false)) {
+    register_module("tok", tok);
+    register_module("pos", pos);
+    for (int64_t i = 0; i < l; ++i)
+      blocks.push_back(register_module("b" + std::to_string(i), Block(d, h)));
+    register_module("ln", ln);
+    register_module("head", head);
+    mask = torch::ones({t, t}, torch::kBool).triu(1);
+    index = torch::arange(t, torch::kLong);
+  }
+  Tensor forward(Tensor ids) {
+    auto x = tok(ids) + pos(index);
+    for (auto& b : blocks) x = b(x, mask);
+    return head(ln(x));
+  }
+  nn::Embedding tok, pos;
+  std::vector<Block> blocks;
+  nn::LayerNorm ln;
+  nn::Linear head;
+  Tensor mask, index;
+};
+TORCH_MODULE(Gpt);
 
 static double median(std::vector<double> v) {
   std::sort(v.begin(), v.end());
@@ -121,6 +183,22 @@ int main(int argc, char** argv) {
                },
                15};
   };
+  all["gpt_small"] = [] {
+    Gpt m(256, 128, 128, 4, 4);
+    auto opt =
+        std::make_shared<torch::optim::AdamW>(m->parameters(), torch::optim::AdamWOptions(1e-3));
+    auto x = torch::randint(0, 256, {8, 128}, torch::kLong),
+         y = torch::randint(0, 256, {8, 128}, torch::kLong);
+    return Run{[=]() mutable {
+                 opt->zero_grad();
+                 auto loss = torch::cross_entropy_loss(m(x).view({-1, 256}), y.view({-1}));
+                 loss.backward();
+                 opt->step();
+                 return loss.template item<double>();
+               },
+               20};
+  };
+
   std::string name = argc > 1 ? argv[1] : "";
   if (!all.count(name)) {
     for (auto& e : all) std::printf("%s\n", e.first.c_str());
