@@ -104,14 +104,13 @@ bool Node::should_compute(size_t i) const noexcept {
 }
 
 void Node::spend(bool failed) noexcept {
-  bool had_hooks = false;
+  std::unique_ptr<NodeHooks> hooks;  // end outside of the lock: they are the user's
   {
     const std::lock_guard lock(lock_);
-    had_hooks = hooks_ != nullptr;
-    if (failed || saves_ || had_hooks) spent_.store(true, std::memory_order_release);
+    hooks = std::move(hooks_);
+    if (failed || saves_ || hooks != nullptr) spent_.store(true, std::memory_order_release);
   }
   if (saves_ || failed) release_variables();
-  if (had_hooks) std::exchange(hooks_, nullptr).reset();
 }
 
 void Node::raise_spent() const {
@@ -149,10 +148,14 @@ void run_tensor_hooks(const std::vector<TensorHook>& hooks, variable_list& grads
 }
 
 void Node::run_hooks(variable_list& grads) {
-  if (hooks_ == nullptr) return;
-  run_tensor_hooks(hooks_->tensor_hooks, grads);
-  if (hooks_ == nullptr) return;
-  for (const RetainedGrad& retained : hooks_->retained) {
+  NodeHooks hooks;  // a copy: a hook may remove itself, and another thread may spend the node
+  {
+    const std::lock_guard lock(lock_);
+    if (hooks_ == nullptr) return;
+    hooks = *hooks_;
+  }
+  run_tensor_hooks(hooks.tensor_hooks, grads);
+  for (const RetainedGrad& retained : hooks.retained) {
     const Tensor& grad = grads[retained.input_nr];
     if (const auto impl = retained.tensor.lock(); impl.defined() && grad.defined()) {
       retain_gradient(Tensor(impl), grad);
