@@ -4,7 +4,7 @@
 #include <limits>
 
 #include <ebb/core/cpu/capability.h>
-#include <ebb/core/ops/functors/functor.h>
+#include <ebb/core/ops/functors/reduce.h>
 
 // Sums and maxima of adjacent elements, over several lanes so that the compiler may vectorise them;
 // the order of the additions depends on n alone.
@@ -34,12 +34,11 @@ T lanes_max(T largest, const T* x, int64_t n) {
   T lanes[kSumLanes];
   for (int64_t k = 0; k < kSumLanes; ++k) lanes[k] = largest;
   int64_t i = 0;
-  const auto more = [](T a, T b) { return (b > a) | functors::is_nan(b) ? b : a; };
   for (; i + kSumLanes <= n; i += kSumLanes) {
-    for (int64_t k = 0; k < kSumLanes; ++k) lanes[k] = more(lanes[k], x[i + k]);
+    for (int64_t k = 0; k < kSumLanes; ++k) lanes[k] = functors::larger(lanes[k], x[i + k]);
   }
-  for (int64_t k = 0; i + k < n; ++k) lanes[k] = more(lanes[k], x[i + k]);
-  for (int64_t k = 0; k < kSumLanes; ++k) largest = more(largest, lanes[k]);
+  for (int64_t k = 0; i + k < n; ++k) lanes[k] = functors::larger(lanes[k], x[i + k]);
+  for (int64_t k = 0; k < kSumLanes; ++k) largest = functors::larger(largest, lanes[k]);
   return largest;
 }
 

@@ -255,8 +255,9 @@ struct ArgReducer {
     for (int64_t r = 1; r < tile.rows; ++r) {
       const T* row = data + r * tile.row_stride;
       for (int64_t c = 0; c < cols; ++c) {
-        const bool better =
-            beats(row[c], best[c]) | (functors::is_nan(row[c]) & !functors::is_nan(best[c]));
+        const int first_nan = static_cast<int>(functors::is_nan(row[c])) &
+                              static_cast<int>(!functors::is_nan(best[c]));
+        const bool better = (static_cast<int>(beats(row[c], best[c])) | first_nan) != 0;
         best[c] = better ? row[c] : best[c];
         rows[c] = better ? static_cast<Row>(r) : rows[c];
       }

@@ -101,7 +101,7 @@ struct ColumnStatistics {
       for (int64_t r = 0; r < rows; ++r) {
         const T* x = buffer + r * columns;
         for (int64_t c = 0; c < columns; ++c) {
-          shift[c] = (x[c] > shift[c]) | functors::is_nan(x[c]) ? x[c] : shift[c];
+          shift[c] = functors::larger(shift[c], x[c]);
         }
       }
     });
