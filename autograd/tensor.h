@@ -37,6 +37,17 @@ class EBB_API Tensor : public TensorBase {
   explicit Tensor(TensorBase base) noexcept : TensorBase(std::move(base)) {}
   explicit Tensor(intrusive_ptr<TensorImpl> impl) noexcept : TensorBase(std::move(impl)) {}
 
+  Tensor(const Tensor&) noexcept = default;
+  Tensor(Tensor&&) noexcept = default;
+  ~Tensor() = default;
+  /// Makes a named handle one to another tensor.
+  Tensor& operator=(const Tensor&) & noexcept = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  /// Writes into what an expression like `x[0]` shows: `x[0] = y`, `x[0] = 2`.
+  Tensor& operator=(const Tensor& source) && { return copy_(source); }
+  Tensor& operator=(Tensor&& source) && { return copy_(source); }  // NOLINT: not moved from
+  Tensor& operator=(const Scalar& value) && { return fill_(value); }
+
 #include <ebb/autograd/tensor_methods.h>
 
   // --- values ---

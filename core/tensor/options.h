@@ -2,6 +2,9 @@
 
 #include <optional>
 #include <ostream>
+#include <string>
+#include <string_view>
+#include <type_traits>
 
 #include <ebb/core/device.h>
 #include <ebb/core/export.h>
@@ -26,7 +29,10 @@ class EBB_API TensorOptions {
   constexpr TensorOptions(Device device) : device_(device) {}         // NOLINT
   constexpr TensorOptions(DeviceType type) : device_(Device(type)) {}  // NOLINT
   constexpr TensorOptions(Layout) {}                                  // NOLINT
-  TensorOptions(const char* device) : device_(Device(device)) {}      // NOLINT
+  /// "cpu", "cuda:1". A template, so that a literal 0 is no text.
+  template <typename Text>
+    requires(std::is_convertible_v<const Text&, std::string_view>)
+  TensorOptions(const Text& device) : device_(Device(std::string(device))) {}  // NOLINT
 
   [[nodiscard]] constexpr TensorOptions dtype(std::optional<ScalarType> dtype) const {
     TensorOptions result = *this;
