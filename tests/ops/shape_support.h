@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <ebb/autograd/factories.h>
 #include <ebb/core/memory/memory.h>
+#include <ebb/ebb.h>
 #include <ebb/testing/gradcheck.h>
 
 #include "catch.h"
@@ -27,6 +27,9 @@ inline std::vector<double> values(const Tensor& tensor) {
   return result;
 }
 
+/// The name of the node that computed a tensor.
+inline std::string name_of(const Tensor& tensor) { return tensor.grad_fn()->name(); }
+
 /// 0, 1, 2, ... in these sizes, as float64.
 inline Tensor counted(ebb::IntArrayRef size) {
   int64_t numel = 1;
@@ -38,7 +41,7 @@ inline Tensor counted(ebb::IntArrayRef size) {
 template <typename Action>
 std::string error_of(Action&& action) {
   try {
-    action();
+    static_cast<void>(action());
   } catch (const ebb::Error& error) {
     return error.what();
   }
