@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ebb/autograd/tensor.h>
+
+// The cases of tests/golden/ops.txt, which tools/make_golden.py writes with PyTorch.
+
+/// What PyTorch computes for some inputs of an op.
+struct GoldenCase {
+  std::string name;
+  std::vector<ebb::Tensor> inputs;
+  std::vector<ebb::Tensor> outputs;
+  /// The gradients of floating-point inputs, by number: those of the sum over all outputs, each
+  /// multiplied by the cosine of its elements' numbers.
+  std::vector<std::pair<size_t, ebb::Tensor>> grads;
+};
+
+/// All cases, in the order of the file. Throws std::runtime_error for a file that it cannot read.
+std::vector<GoldenCase> load_golden(const std::string& path);
