@@ -14,6 +14,9 @@ check() { # check pass|fail EXPECTED ACTUAL
 }
 check pass 'a [2] 1.00000 2.00000\nb true\n' 'b true\na [2] 1.00000 2.00000\n'
 check pass 'a 1.00000\n' 'a 1.00001\n'
+check pass 'a 2888.98804\n' 'a 2888.98828\n'
+check fail 'a 2888.98804\n' 'a 2888.99100\n'
+check fail 'a 2888.98804123\n' 'a 2888.98828123\n'
 check fail 'a 1.00000\n' 'a 1.00002\n'
 check fail 'a 1.00000\n' 'a -1.00000\n'
 check fail 'a 1.00000\n' 'a 1.000000\n'
