@@ -1,6 +1,7 @@
 #include <ebb/core/ops/join.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <ebb/core/ops/copy.h>
 #include <ebb/core/ops/copy_kernels.h>
@@ -276,7 +277,10 @@ TensorBase diag(const TensorBase& self, int64_t diagonal) {
   EBB_CHECK(self.dim() == 1 || self.dim() == 2, "expected a vector or a matrix, got sizes ",
             self.sizes());
   if (self.dim() == 2) return clone_contiguous(ops::diagonal(self, diagonal, 0, 1));
-  const int64_t size = self.numel() + std::abs(diagonal);
+  int64_t size = 0;
+  EBB_CHECK(
+      diagonal != INT64_MIN && !__builtin_add_overflow(self.numel(), std::abs(diagonal), &size),
+      "the diagonal ", diagonal, " is too far out");
   TensorBase result = empty({size, size}, self.scalar_type(), self.device());
   fill_fresh(result, 0);
   copy_region(Region(ops::diagonal(result, diagonal, 0, 1)), Region(self), self.device().type());

@@ -99,6 +99,7 @@ TEST_CASE("arange has the elements and dtype of LibTorch's") {
   CHECK(values(arange(3, kHalf)) == Values{0, 1, 2});
   CHECK(values(arange(INT64_MAX - 2, INT64_MAX)).size() == 2);
   CHECK(arange(INT64_MAX - 1, INT64_MAX).item<int64_t>() == INT64_MAX - 1);
+  CHECK(arange(INT64_MIN, INT64_MAX, int64_t{1} << 62)[3].item<int64_t>() == int64_t{1} << 62);
   CHECK(arange(0).numel() == 0);
   CHECK(values(arange(100000).slice(0, 99998)) == Values{99998, 99999});
   CHECK_THAT(error_of([] { return arange(0, 5, 0); }),

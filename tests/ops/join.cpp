@@ -124,6 +124,7 @@ TEST_CASE("diag goes from vectors to matrices and back") {
   CHECK(values(v.diag(-1)) == Values{0, 0, 0, 1, 0, 0, 0, 2, 0});
   CHECK(values(counted({2, 3}).diag(1)) == Values{1, 5});
   CHECK_FALSE(counted({2, 3}).diag().is_view());
+  CHECK_THAT(error_of([&] { v.diag(INT64_MIN); }), says("diag: "));
   CHECK_THAT(error_of([] { counted({2, 2, 2}).diag(); }), says("diag: ") && says("[2, 2, 2]"));
 }
 

@@ -87,8 +87,11 @@ void arange(const TensorIterator& it, const Scalar& start, const Scalar& step) {
     const double from = start.toDouble(), by = step.toDouble();
     generate<double>(it, [=](int64_t i) { return from + static_cast<double>(i) * by; });
   } else {
-    const int64_t from = start.toLong(), by = step.toLong();
-    generate<int64_t>(it, [=](int64_t i) { return from + i * by; });
+    // Unsigned: i * step may pass 2^63 where the sum does not.
+    const auto from = static_cast<uint64_t>(start.toLong());
+    const auto by = static_cast<uint64_t>(step.toLong());
+    generate<int64_t>(
+        it, [=](int64_t i) { return static_cast<int64_t>(from + static_cast<uint64_t>(i) * by); });
   }
 }
 
