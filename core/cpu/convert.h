@@ -19,7 +19,8 @@ __attribute__((always_inline)) inline Stored<To> convert(Stored<From> x) {
   if constexpr (std::is_same_v<To, From>) {
     return std::is_same_v<To, bool> ? static_cast<Stored<To>>(x != Stored<From>(0)) : x;
   } else if constexpr (std::is_same_v<From, bool>) {
-    return convert<To, uint8_t>(x != 0 ? 1 : 0);
+    const int32_t value = x;
+    return convert<To, int32_t>(value < 1 ? value : 1);  // the form that is vectorised
   } else if constexpr (ReducedFloat<From>) {
     return convert<To, float>(static_cast<float>(x));
   } else if constexpr (std::is_same_v<To, bool>) {

@@ -53,7 +53,8 @@ TEST_CASE("arithmetic of two tensors agrees with plain loops in every dtype") {
       INFO(c.name << " of " << dtype);
       const bool is_unsigned = dtype == kUInt8;
       if (is_unsigned && std::string(c.name).find("sub") != std::string::npos) continue;
-      const Doubles numbers = is_unsigned ? Doubles{5, 3, 0, 9, 12, 1} : Doubles{5, -3, 0, 9, -7, 1};
+      const Doubles numbers =
+          is_unsigned ? Doubles{5, 3, 0, 9, 12, 1} : Doubles{5, -3, 0, 9, -7, 1};
       const Doubles others = is_unsigned ? Doubles{2, 5, 7, 3, 4, 1} : Doubles{2, -5, 7, -3, 4, 1};
       const Tensor a = of(numbers, {2, 3}, dtype);
       const Tensor b = of(others, {2, 3}, dtype);
@@ -89,7 +90,9 @@ TEST_CASE("division by zero is infinite for floats and an error for integers") {
   CHECK(std::isnan(y[2]));
   CHECK(std::isinf(values(div(x, zeros({3}), "floor"))[0]));
   const Tensor n = of({1, 2}, {2}, kInt64);
-  CHECK_THAT(error_of([&] { floor_divide(n, of({1, 0}, {2}, kInt64)); }),
+  CHECK_THAT(error_of([&] {
+               floor_divide(n, of({1, 0}, {2}, kInt64));
+             }),
              ContainsSubstring("ZeroDivisionError"));
   CHECK_THAT(error_of([&] { n % 0; }), ContainsSubstring("ZeroDivisionError"));
 }
@@ -120,7 +123,8 @@ TEST_CASE("pow covers numbers and tensors on either side") {
   check_values(y, {0.25, 4, 9});
 }
 
-TEST_CASE("promotion follows LibTorch's rules for tensors, tensors without dimensions and numbers") {
+TEST_CASE(
+    "promotion follows LibTorch's rules for tensors, tensors without dimensions and numbers") {
   auto like = [](ScalarType dtype) { return ones({2}, dtype); };
   auto zero_dim = [](ScalarType dtype) { return ones({}, dtype); };
   CHECK((like(kInt32) + like(kInt64)).scalar_type() == kInt64);
@@ -167,7 +171,9 @@ TEST_CASE("shapes broadcast, and those that do not are named in the error") {
     CHECK((a * b).sizes() == IntArrayRef(shape));
   }
   CHECK((ones({0, 3}) + ones({1, 3})).sizes() == IntArrayRef({0, 3}));
-  CHECK_THAT(error_of([] { add(ones({2, 3}), ones({4})); }),
+  CHECK_THAT(error_of([] {
+               add(ones({2, 3}), ones({4}));
+             }),
              ContainsSubstring("add: ") && ContainsSubstring("[2, 3]") && ContainsSubstring("[4]"));
 }
 
@@ -227,11 +233,14 @@ TEST_CASE("in place keeps dtype and sizes, and raises the version by one") {
 }
 
 TEST_CASE("in place refuses what would change dtype, sizes or its own input") {
-  CHECK_THAT(error_of([] { ones({2}, kInt64).add_(1.5); }),
-             ContainsSubstring("add_: result type Float can't be cast") && ContainsSubstring("Long"));
+  CHECK_THAT(
+      error_of([] { ones({2}, kInt64).add_(1.5); }),
+      ContainsSubstring("add_: result type Float can't be cast") && ContainsSubstring("Long"));
   CHECK_THAT(error_of([] { ones({2}, kInt64).div_(2); }), ContainsSubstring("Long"));
   CHECK_THAT(error_of([] { ones({2}, kBool).add_(2); }), ContainsSubstring("Bool"));
-  CHECK_THAT(error_of([] { ones({3}).add_(ones({2, 3})); }),
+  CHECK_THAT(error_of([] {
+               ones({3}).add_(ones({2, 3}));
+             }),
              ContainsSubstring("[3]") && ContainsSubstring("[2, 3]"));
   CHECK_THAT(error_of([] { ones({1}).expand({3}).add_(1); }), ContainsSubstring("clone"));
   const Tensor x = ones({5});
@@ -305,7 +314,9 @@ TEST_CASE("where and masked_fill choose by a mask that broadcasts") {
   CHECK(values(x) == Doubles{0.5, 0.5, 0.5, 1, 1, 1});
   CHECK_THAT(error_of([&] { x.masked_fill(x, 0); }), ContainsSubstring("bool"));
   CHECK_THAT(error_of([&] { x.masked_fill(mask, ones({3})); }), ContainsSubstring("[3]"));
-  CHECK_THAT(error_of([&] { ones({2, 3}, kInt64).masked_fill_(mask, 0.5); }),
+  CHECK_THAT(error_of([&] {
+               ones({2, 3}, kInt64).masked_fill_(mask, 0.5);
+             }),
              ContainsSubstring("Long"));
 }
 

@@ -58,8 +58,9 @@ TEST_CASE("copies between layouts are right for every element size and shape") {
     for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{
              {1, 1}, {7, 9}, {8, 8}, {33, 65}, {300, 200}, {100'000, 9}, {9, 100'000}}) {
       INFO(dtype << " " << rows << " x " << columns);
-      const Tensor x = of(map(spread(rows * columns, 0, 99), [](double v) { return std::floor(v); }),
-                          {rows, columns}, dtype);
+      const Tensor x =
+          of(map(spread(rows * columns, 0, 99), [](double v) { return std::floor(v); }),
+             {rows, columns}, dtype);
       const Tensor y = x.t().contiguous();
       CHECK(y.is_contiguous());
       CHECK(values(y) == values(x.t()));
@@ -81,8 +82,9 @@ TEST_CASE("copy_ converts, broadcasts, and raises the version") {
   CHECK(x._version() == version + 1);
   x.copy_(x);
   CHECK(x._version() == version + 1);
-  CHECK_THAT(error_of([&] { x.copy_(ones({4})); }),
-             ContainsSubstring("copy_: ") && ContainsSubstring("[4]") && ContainsSubstring("[2, 3]"));
+  CHECK_THAT(error_of([&] { x.copy_(ones({4})); }), ContainsSubstring("copy_: ") &&
+                                                        ContainsSubstring("[4]") &&
+                                                        ContainsSubstring("[2, 3]"));
   const Tensor y = ones({4});
   CHECK_THAT(error_of([&] { y.narrow(0, 0, 3).copy_(y.narrow(0, 1, 3)); }),
              ContainsSubstring("single memory location"));
@@ -95,7 +97,9 @@ TEST_CASE("item reads the only element as any type") {
   for (const ScalarType dtype : kAllDtypes) CHECK(ones({1, 1}, dtype).item<double>() == 1);
   CHECK(of({-2.7}, {}).item<int64_t>() == -2);
   CHECK(full({}, INT64_MAX, kInt64).item<int64_t>() == INT64_MAX);
-  CHECK_THAT(error_of([] { static_cast<void>(ones({2, 3}).item()); }),
+  CHECK_THAT(error_of([] {
+               static_cast<void>(ones({2, 3}).item());
+             }),
              ContainsSubstring("item: ") && ContainsSubstring("[2, 3]"));
   CHECK_THAT(error_of([] { static_cast<void>(Tensor().item()); }), ContainsSubstring("undefined"));
 }

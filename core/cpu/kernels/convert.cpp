@@ -153,6 +153,18 @@ class Blocks {
            (tile.rows == 1 || tile.row_stride == tile.columns * tile.column_stride);
   }
 
+  /// Whether the buffer still holds the tile: that of an operand whose rows are all the same, read
+  /// again.
+  bool is_loaded(int i, const char* from, const Tile& tile) {
+    Loaded& last = loaded_[i];
+    if (tile.rows > 1 && tile.row_stride == 0 && last.from == from &&
+        last.columns == tile.columns && last.rows >= tile.rows) {
+      return true;
+    }
+    last = {from, tile.columns, tile.row_stride == 0 ? tile.rows : 0};
+    return false;
+  }
+
   void run_tile(char* const* pointers, int64_t columns, int64_t rows) {
     const void* in[TensorIterator::kMaxOperands];
     for (int i = 1; i <= loop_.arity; ++i) {
@@ -162,7 +174,7 @@ class Blocks {
       } else if (is_adjacent(i, it_.compute_type(), from)) {
         in[i - 1] = pointers[i];
       } else {
-        load(i, buffers_[i], pointers[i], from);
+        if (!is_loaded(i, pointers[i], from)) load(i, buffers_[i], pointers[i], from);
         in[i - 1] = buffers_[i];
       }
     }
@@ -177,6 +189,13 @@ class Blocks {
 
   static constexpr int kBuffers = 4;  // the result and up to three inputs
 
+  /// What a buffer holds: rows of columns from there on.
+  struct Loaded {
+    const char* from = nullptr;
+    int64_t columns = 0;
+    int64_t rows = 0;
+  };
+
   const TensorIterator& it_;
   const ElementwiseLoop& loop_;
   const Load* load_;
@@ -184,6 +203,7 @@ class Blocks {
   int64_t longest_;
   bool constant_[TensorIterator::kMaxOperands];
   char* buffers_[TensorIterator::kMaxOperands];
+  Loaded loaded_[TensorIterator::kMaxOperands];
   alignas(64) char memory_[kBuffers * kBlock * 8];
 };
 

@@ -32,9 +32,24 @@ struct Strides {
   int64_t to_column, to_row, from_column, from_row;
 };
 
+/// A tile whose rows are adjacent in one layout and whose columns are in the other.
+template <typename T>
+void transpose_tile(char* to, const char* from, const Strides& s, int64_t columns, int64_t rows) {
+  for (int64_t row = 0; row < rows; ++row) {
+    T* out = reinterpret_cast<T*>(to + row * s.to_row);
+    const char* in = from + row * static_cast<int64_t>(sizeof(T));
+    for (int64_t column = 0; column < columns; ++column) {
+      out[column] = *reinterpret_cast<const T*>(in + column * s.from_column);
+    }
+  }
+}
+
 /// Moves elements of type T, which stands for all dtypes of its size.
 template <typename T>
 void copy_tile(char* to, const char* from, const Strides& s, int64_t columns, int64_t rows) {
+  if (s.to_column == sizeof(T) && s.from_row == sizeof(T)) {
+    return transpose_tile<T>(to, from, s, columns, rows);
+  }
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t column = 0; column < columns; ++column) {
       std::memcpy(to + row * s.to_row + column * s.to_column,
