@@ -57,7 +57,7 @@ Tensor gelu_tanh_curvature(const Tensor& x) {
   const double c = 0.044715;
   const Tensor squared = x.square();
   const Tensor t = (x * (squared * c + 1) * k).tanh();
-  const Tensor slope = (squared * (3 * c) + 1) * k;  // u'
+  const Tensor slope = (squared * (3 * c) + 1) * k;       // u'
   const Tensor half_x_curvature = squared * (3 * k * c);  // x / 2 u''
   return (1 - t.square()) * (slope - x * t * slope.square() + half_x_curvature);
 }
@@ -113,7 +113,9 @@ Tensor threshold_backward(const Tensor& grad_output, const Tensor& result,
 Tensor tanh_backward(const Tensor& grad_output, const Tensor& result) {
   return differentiable(
       "tanh_backward", "TanhBackwardBackward0", {grad_output, result},
-      [&] { return ops::elementwise(ElementwiseOp::TanhBackward, {grad_output, result}); },
+      [&] {
+        return ops::elementwise(ElementwiseOp::TanhBackward, {grad_output, result});
+      },
       [&](Recorder& r) {
         return [grad_output = r.save_if(r.needs(1), grad_output),
                 result = r.save(result)](Backward& b) {
@@ -126,7 +128,9 @@ Tensor tanh_backward(const Tensor& grad_output, const Tensor& result) {
 Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& result) {
   return differentiable(
       "sigmoid_backward", "SigmoidBackwardBackward0", {grad_output, result},
-      [&] { return ops::elementwise(ElementwiseOp::SigmoidBackward, {grad_output, result}); },
+      [&] {
+        return ops::elementwise(ElementwiseOp::SigmoidBackward, {grad_output, result});
+      },
       [&](Recorder& r) {
         return [grad_output = r.save_if(r.needs(1), grad_output),
                 result = r.save(result)](Backward& b) {
@@ -161,14 +165,16 @@ Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_
 Tensor silu_backward(const Tensor& grad_output, const Tensor& self) {
   return differentiable(
       "silu_backward", "SiluBackwardBackward0", {grad_output, self},
-      [&] { return ops::elementwise(ElementwiseOp::SiluBackward, {grad_output, self}); },
+      [&] {
+        return ops::elementwise(ElementwiseOp::SiluBackward, {grad_output, self});
+      },
       [&](Recorder& r) {
-        return [grad_output = r.save_if(r.needs(1), grad_output),
-                self = r.save(self)](Backward& b) {
-          const Tensor x = b.get(self);
-          if (b.needs(0)) b.set(0, silu_backward(b.grad(), x));
-          if (b.needs(1)) b.set(1, b.grad() * b.get(grad_output) * silu_curvature(x));
-        };
+        return
+            [grad_output = r.save_if(r.needs(1), grad_output), self = r.save(self)](Backward& b) {
+              const Tensor x = b.get(self);
+              if (b.needs(0)) b.set(0, silu_backward(b.grad(), x));
+              if (b.needs(1)) b.set(1, b.grad() * b.get(grad_output) * silu_curvature(x));
+            };
       });
 }
 

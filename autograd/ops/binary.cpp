@@ -61,8 +61,7 @@ auto div_formula(const Scalar& divisor) {
 }
 
 auto remainder_formula(Recorder& r, const Tensor& self, const Tensor& other) {
-  return [self = r.save_if(r.needs(1), self),
-          other = r.save_if(r.needs(1), other)](Backward& b) {
+  return [self = r.save_if(r.needs(1), self), other = r.save_if(r.needs(1), other)](Backward& b) {
     if (b.needs(0)) b.set(0, b.grad());
     if (b.needs(1)) b.set(1, -b.grad() * div(b.get(self), b.get(other), "floor"));
   };
@@ -72,8 +71,8 @@ auto remainder_formula(Recorder& r, const Tensor& self, const Tensor& other) {
 Tensor pow_slope(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
   if (exponent.equal(0)) return zero(grad);
   if (exponent.equal(2)) return grad * (self * 2);
-  const Scalar less = exponent.is_integral(true) ? Scalar(exponent.toLong() - 1)
-                                                 : Scalar(exponent.toDouble() - 1);
+  const Scalar less =
+      exponent.is_integral(true) ? Scalar(exponent.toLong() - 1) : Scalar(exponent.toDouble() - 1);
   return grad * (self.pow(less) * exponent);
 }
 
@@ -97,53 +96,6 @@ auto pow_formula(Recorder& r, const Tensor& self, const Tensor& exponent) {
       const Tensor slope = b.grad() * (b.result() * base.log());
       b.set(1, slope.masked_fill(logical_and(base == 0, power >= 0), 0));
     }
-  };
-}
-
-/// grad where the input is chosen, half of it where both are equal.
-Tensor share_of(const Tensor& grad, const Tensor& chosen, const Tensor& other, bool largest) {
-  const Tensor lost = largest ? chosen < other : chosen > other;
-  return where(chosen == other, grad / 2, grad).masked_fill(lost, 0);
-}
-
-auto extremum_formula(Recorder& r, const Tensor& self, const Tensor& other, bool largest) {
-  return [largest, self = r.save(self), other = r.save(other)](Backward& b) {
-    const Tensor x = b.get(self);
-    const Tensor y = b.get(other);
-    if (b.needs(0)) b.set(0, share_of(b.grad(), x, y, largest));
-    if (b.needs(1)) b.set(1, share_of(b.grad(), y, x, largest));
-  };
-}
-
-auto clamp_formula(Recorder& r, const Tensor& self, const std::optional<Scalar>& min,
-                   const std::optional<Scalar>& max) {
-  return [min, max, self = r.save(self)](Backward& b) {
-    const Tensor x = b.get(self);
-    if (min && max) {
-      b.set(0, where(logical_and(x >= *min, x <= *max), b.grad(), Scalar(0)));
-    } else {
-      b.set(0, where(min ? x >= *min : x <= *max, b.grad(), Scalar(0)));
-    }
-  };
-}
-
-/// Inputs: self, min, max. The upper bound is applied last, so it wins where they cross.
-auto clamp_formula(Recorder& r, const Tensor& self, const Tensor& min, const Tensor& max) {
-  return [self = r.save(self), min = r.save(min), max = r.save(max)](Backward& b) {
-    const Tensor x = b.get(self), low = b.get(min), high = b.get(max);
-    const Scalar none(0);
-    const Tensor& grad = b.grad();
-    if (b.needs(0)) b.set(0, where(logical_and(x >= low, x <= high), grad, none));
-    if (b.needs(1)) b.set(1, where(logical_and(x < low, low < high), grad, none));
-    if (b.needs(2)) b.set(2, where(logical_or(x > high, high < low), grad, none));
-  };
-}
-
-auto masked_fill_formula(Recorder& r, const Tensor& mask) {
-  return [mask = r.save(mask)](Backward& b) {
-    const Tensor filled = b.get(mask);
-    if (b.needs(0)) b.set(0, b.grad().masked_fill(filled, 0));
-    if (b.needs(1)) b.set(1, where(filled, b.grad(), Scalar(0)));
   };
 }
 
@@ -211,8 +163,7 @@ Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 }
 const Tensor& add_(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   return differentiable_(
-      "add_", "AddBackward0", self, {self},
-      [&] { ops::add(Form::in_place, self, other, alpha); },
+      "add_", "AddBackward0", self, {self}, [&] { ops::add(Form::in_place, self, other, alpha); },
       [&](Recorder&) { return identity_formula(); });
 }
 
@@ -235,8 +186,7 @@ Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 }
 const Tensor& sub_(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   return differentiable_(
-      "sub_", "SubBackward0", self, {self},
-      [&] { ops::sub(Form::in_place, self, other, alpha); },
+      "sub_", "SubBackward0", self, {self}, [&] { ops::sub(Form::in_place, self, other, alpha); },
       [&](Recorder&) { return identity_formula(); });
 }
 
@@ -261,25 +211,33 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 Tensor mul(const Tensor& self, const Tensor& other) {
   return differentiable(
       "mul", "MulBackward0", {self, other},
-      [&] { return ops::elementwise(ElementwiseOp::Mul, {self, other}); },
+      [&] {
+        return ops::elementwise(ElementwiseOp::Mul, {self, other});
+      },
       [&](Recorder& r) { return mul_formula(r, self, other); });
 }
 const Tensor& mul_(const Tensor& self, const Tensor& other) {
   return differentiable_(
       "mul_", "MulBackward0", self, {self, other},
-      [&] { ops::elementwise_(ElementwiseOp::Mul, self, {self, other}); },
+      [&] {
+        ops::elementwise_(ElementwiseOp::Mul, self, {self, other});
+      },
       [&](Recorder& r) { return mul_formula(r, self, other); });
 }
 Tensor mul(const Tensor& self, const Scalar& other) {
   return differentiable(
       "mul", "MulBackward0", {self},
-      [&] { return ops::elementwise(ElementwiseOp::Mul, {self, other}); },
+      [&] {
+        return ops::elementwise(ElementwiseOp::Mul, {self, other});
+      },
       [&](Recorder&) { return scale_formula(other); });
 }
 const Tensor& mul_(const Tensor& self, const Scalar& other) {
   return differentiable_(
       "mul_", "MulBackward0", self, {self},
-      [&] { ops::elementwise_(ElementwiseOp::Mul, self, {self, other}); },
+      [&] {
+        ops::elementwise_(ElementwiseOp::Mul, self, {self, other});
+      },
       [&](Recorder&) { return scale_formula(other); });
 }
 
@@ -292,8 +250,7 @@ Tensor div(const Tensor& self, const Tensor& other) {
 }
 const Tensor& div_(const Tensor& self, const Tensor& other) {
   return differentiable_(
-      "div_", "DivBackward0", self, {self, other},
-      [&] { ops::div(Form::in_place, self, other); },
+      "div_", "DivBackward0", self, {self, other}, [&] { ops::div(Form::in_place, self, other); },
       [&](Recorder& r) { return div_formula(r, self, other); });
 }
 Tensor div(const Tensor& self, const Scalar& other) {
@@ -430,153 +387,24 @@ Tensor pow(const Scalar& self, const Tensor& exponent) {
       });
 }
 
-// --- choosing ---
-
-Tensor maximum(const Tensor& self, const Tensor& other) {
-  return differentiable(
-      "maximum", "MaximumBackward0", {self, other},
-      [&] { return ops::elementwise(ElementwiseOp::Maximum, {self, other}); },
-      [&](Recorder& r) { return extremum_formula(r, self, other, true); });
-}
-Tensor minimum(const Tensor& self, const Tensor& other) {
-  return differentiable(
-      "minimum", "MinimumBackward0", {self, other},
-      [&] { return ops::elementwise(ElementwiseOp::Minimum, {self, other}); },
-      [&](Recorder& r) { return extremum_formula(r, self, other, false); });
-}
-
-Tensor clamp(const Tensor& self, const std::optional<Scalar>& min,
-             const std::optional<Scalar>& max) {
-  return differentiable(
-      "clamp", "ClampBackward1", {self}, [&] { return ops::clamp(Form::fresh, self, min, max); },
-      [&](Recorder& r) { return clamp_formula(r, self, min, max); });
-}
-const Tensor& clamp_(const Tensor& self, const std::optional<Scalar>& min,
-                     const std::optional<Scalar>& max) {
-  return differentiable_(
-      "clamp_", "ClampBackward1", self, {self},
-      [&] { ops::clamp(Form::in_place, self, min, max); },
-      [&](Recorder& r) { return clamp_formula(r, self, min, max); });
-}
-Tensor clamp_min(const Tensor& self, const Scalar& min) { return clamp(self, min, std::nullopt); }
-const Tensor& clamp_min_(const Tensor& self, const Scalar& min) {
-  return clamp_(self, min, std::nullopt);
-}
-Tensor clamp_max(const Tensor& self, const Scalar& max) {
-  return clamp(self, std::optional<Scalar>(), max);
-}
-const Tensor& clamp_max_(const Tensor& self, const Scalar& max) {
-  return clamp_(self, std::optional<Scalar>(), max);
-}
-
-Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
-             const std::optional<Tensor>& max) {
-  const OpName name("clamp");
-  EBB_CHECK(min || max, "at least one of min and max must not be absent");
-  if (!max) return maximum(self, *min);
-  if (!min) return minimum(self, *max);
-  return differentiable(
-      "clamp", "ClampBackward0", {self, *min, *max},
-      [&] { return ops::elementwise(ElementwiseOp::ClampTensor, {self, *min, *max}); },
-      [&](Recorder& r) { return clamp_formula(r, self, *min, *max); });
-}
-const Tensor& clamp_(const Tensor& self, const std::optional<Tensor>& min,
-                     const std::optional<Tensor>& max) {
-  const OpName name("clamp_");
-  EBB_CHECK(min || max, "at least one of min and max must not be absent");
-  if (min && max) {
-    return differentiable_(
-        "clamp_", "ClampBackward0", self, {self, *min, *max},
-        [&] { ops::elementwise_(ElementwiseOp::ClampTensor, self, {self, *min, *max}); },
-        [&](Recorder& r) { return clamp_formula(r, self, *min, *max); });
-  }
-  const Tensor& bound = min ? *min : *max;
-  const bool largest = min.has_value();
-  const ElementwiseOp op = largest ? ElementwiseOp::Maximum : ElementwiseOp::Minimum;
-  return differentiable_(
-      "clamp_", "ClampBackward0", self, {self, bound},
-      [&] { ops::elementwise_(op, self, {self, bound}); },
-      [&](Recorder& r) { return extremum_formula(r, self, bound, largest); });
-}
-
-Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
-  return differentiable(
-      "where", "WhereBackward0", {self, other},
-      [&] { return ops::where(condition, self, other); },
-      [&](Recorder& r) {
-        return [condition = r.save(condition)](Backward& b) {
-          const Tensor chosen = b.get(condition);
-          if (b.needs(0)) b.set(0, where(chosen, b.grad(), Scalar(0)));
-          if (b.needs(1)) b.set(1, where(chosen, Scalar(0), b.grad()));
-        };
-      });
-}
-Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
-  return differentiable(
-      "where", "WhereBackward0", {other}, [&] { return ops::where(condition, self, other); },
-      [&](Recorder& r) {
-        return [condition = r.save(condition)](Backward& b) {
-          b.set(0, where(b.get(condition), Scalar(0), b.grad()));
-        };
-      });
-}
-Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
-  return differentiable(
-      "where", "WhereBackward0", {self}, [&] { return ops::where(condition, self, other); },
-      [&](Recorder& r) {
-        return [condition = r.save(condition)](Backward& b) {
-          b.set(0, where(b.get(condition), b.grad(), Scalar(0)));
-        };
-      });
-}
-
-Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
-  return differentiable(
-      "masked_fill", "MaskedFillBackward0", {self},
-      [&] { return ops::masked_fill(Form::fresh, self, mask, value); },
-      [&](Recorder& r) {
-        return [mask = r.save(mask)](Backward& b) {
-          b.set(0, b.grad().masked_fill(b.get(mask), 0));
-        };
-      });
-}
-const Tensor& masked_fill_(const Tensor& self, const Tensor& mask, const Scalar& value) {
-  return differentiable_(
-      "masked_fill_", "MaskedFillBackward0", self, {self},
-      [&] { ops::masked_fill(Form::in_place, self, mask, value); },
-      [&](Recorder& r) {
-        return [mask = r.save(mask)](Backward& b) {
-          b.set(0, b.grad().masked_fill(b.get(mask), 0));
-        };
-      });
-}
-Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  return differentiable(
-      "masked_fill", "MaskedFillBackward1", {self, value},
-      [&] { return ops::masked_fill(Form::fresh, self, mask, value); },
-      [&](Recorder& r) { return masked_fill_formula(r, mask); });
-}
-const Tensor& masked_fill_(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  return differentiable_(
-      "masked_fill_", "MaskedFillBackward1", self, {self, value},
-      [&] { ops::masked_fill(Form::in_place, self, mask, value); },
-      [&](Recorder& r) { return masked_fill_formula(r, mask); });
-}
-
 // --- of three ---
 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value) {
   return differentiable(
       "addcmul", "AddcmulBackward0", {self, tensor1, tensor2},
-      [&] { return ops::elementwise(ElementwiseOp::Addcmul, {self, tensor1, tensor2}, &value); },
+      [&] {
+        return ops::elementwise(ElementwiseOp::Addcmul, {self, tensor1, tensor2}, &value);
+      },
       [&](Recorder& r) { return addcmul_formula(r, tensor1, tensor2, value); });
 }
 const Tensor& addcmul_(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                        const Scalar& value) {
   return differentiable_(
       "addcmul_", "AddcmulBackward0", self, {self, tensor1, tensor2},
-      [&] { ops::elementwise_(ElementwiseOp::Addcmul, self, {self, tensor1, tensor2}, &value); },
+      [&] {
+        ops::elementwise_(ElementwiseOp::Addcmul, self, {self, tensor1, tensor2}, &value);
+      },
       [&](Recorder& r) { return addcmul_formula(r, tensor1, tensor2, value); });
 }
 

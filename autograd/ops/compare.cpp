@@ -1,7 +1,7 @@
 #include <ebb/autograd/ops/elementwise.h>
 
-// Comparisons: results are bool and have no gradient. In place the result is written as 0 and 1, and
-// what was there before gets the gradient zero.
+// Comparisons: results are bool and have no gradient. In place the result is written as 0 and 1,
+// and what was there before gets the gradient zero.
 
 namespace ebb {
 
@@ -39,14 +39,15 @@ Tensor compare(const Comparison& op, const Tensor& self, const ops::Argument& ot
 const Tensor& compare_(const Comparison& op, const Tensor& self, const ops::Argument& other) {
   return differentiable_(
       op.in_place_name, op.node_name, self, {self},
-      [&] { ops::elementwise_(op.functor, self, {self, other}); },
+      [&] {
+        ops::elementwise_(op.functor, self, {self, other});
+      },
       [&](Recorder& r) { return zero_formula(r, self); });
 }
 
 Tensor bitwise(const char* name, ElementwiseOp functor, const Tensor& self,
                const ops::Argument& other) {
-  return not_differentiable(name,
-                            [&] { return ops::bitwise(functor, Form::fresh, self, other); });
+  return not_differentiable(name, [&] { return ops::bitwise(functor, Form::fresh, self, other); });
 }
 const Tensor& bitwise_(const char* name, ElementwiseOp functor, const Tensor& self,
                        const ops::Argument& other) {
@@ -59,74 +60,44 @@ const Tensor& bitwise_(const char* name, ElementwiseOp functor, const Tensor& se
 }  // namespace
 
 Tensor eq(const Tensor& self, const Tensor& other) { return compare(kEq, self, other); }
-const Tensor& eq_(const Tensor& self, const Tensor& other) {
-  return compare_(kEq, self, other);
-}
+const Tensor& eq_(const Tensor& self, const Tensor& other) { return compare_(kEq, self, other); }
 Tensor eq(const Tensor& self, const Scalar& other) { return compare(kEq, self, other); }
-const Tensor& eq_(const Tensor& self, const Scalar& other) {
-  return compare_(kEq, self, other);
-}
+const Tensor& eq_(const Tensor& self, const Scalar& other) { return compare_(kEq, self, other); }
 
 Tensor ne(const Tensor& self, const Tensor& other) { return compare(kNe, self, other); }
-const Tensor& ne_(const Tensor& self, const Tensor& other) {
-  return compare_(kNe, self, other);
-}
+const Tensor& ne_(const Tensor& self, const Tensor& other) { return compare_(kNe, self, other); }
 Tensor ne(const Tensor& self, const Scalar& other) { return compare(kNe, self, other); }
-const Tensor& ne_(const Tensor& self, const Scalar& other) {
-  return compare_(kNe, self, other);
-}
+const Tensor& ne_(const Tensor& self, const Scalar& other) { return compare_(kNe, self, other); }
 
 Tensor lt(const Tensor& self, const Tensor& other) { return compare(kLt, self, other); }
-const Tensor& lt_(const Tensor& self, const Tensor& other) {
-  return compare_(kLt, self, other);
-}
+const Tensor& lt_(const Tensor& self, const Tensor& other) { return compare_(kLt, self, other); }
 Tensor lt(const Tensor& self, const Scalar& other) { return compare(kLt, self, other); }
-const Tensor& lt_(const Tensor& self, const Scalar& other) {
-  return compare_(kLt, self, other);
-}
+const Tensor& lt_(const Tensor& self, const Scalar& other) { return compare_(kLt, self, other); }
 
 Tensor le(const Tensor& self, const Tensor& other) { return compare(kLe, self, other); }
-const Tensor& le_(const Tensor& self, const Tensor& other) {
-  return compare_(kLe, self, other);
-}
+const Tensor& le_(const Tensor& self, const Tensor& other) { return compare_(kLe, self, other); }
 Tensor le(const Tensor& self, const Scalar& other) { return compare(kLe, self, other); }
-const Tensor& le_(const Tensor& self, const Scalar& other) {
-  return compare_(kLe, self, other);
-}
+const Tensor& le_(const Tensor& self, const Scalar& other) { return compare_(kLe, self, other); }
 
 Tensor gt(const Tensor& self, const Tensor& other) { return compare(kGt, self, other); }
-const Tensor& gt_(const Tensor& self, const Tensor& other) {
-  return compare_(kGt, self, other);
-}
+const Tensor& gt_(const Tensor& self, const Tensor& other) { return compare_(kGt, self, other); }
 Tensor gt(const Tensor& self, const Scalar& other) { return compare(kGt, self, other); }
-const Tensor& gt_(const Tensor& self, const Scalar& other) {
-  return compare_(kGt, self, other);
-}
+const Tensor& gt_(const Tensor& self, const Scalar& other) { return compare_(kGt, self, other); }
 
 Tensor ge(const Tensor& self, const Tensor& other) { return compare(kGe, self, other); }
-const Tensor& ge_(const Tensor& self, const Tensor& other) {
-  return compare_(kGe, self, other);
-}
+const Tensor& ge_(const Tensor& self, const Tensor& other) { return compare_(kGe, self, other); }
 Tensor ge(const Tensor& self, const Scalar& other) { return compare(kGe, self, other); }
-const Tensor& ge_(const Tensor& self, const Scalar& other) {
-  return compare_(kGe, self, other);
-}
+const Tensor& ge_(const Tensor& self, const Scalar& other) { return compare_(kGe, self, other); }
 
-Tensor logical_and(const Tensor& self, const Tensor& other) {
-  return compare(kAnd, self, other);
-}
+Tensor logical_and(const Tensor& self, const Tensor& other) { return compare(kAnd, self, other); }
 const Tensor& logical_and_(const Tensor& self, const Tensor& other) {
   return compare_(kAnd, self, other);
 }
-Tensor logical_or(const Tensor& self, const Tensor& other) {
-  return compare(kOr, self, other);
-}
+Tensor logical_or(const Tensor& self, const Tensor& other) { return compare(kOr, self, other); }
 const Tensor& logical_or_(const Tensor& self, const Tensor& other) {
   return compare_(kOr, self, other);
 }
-Tensor logical_xor(const Tensor& self, const Tensor& other) {
-  return compare(kXor, self, other);
-}
+Tensor logical_xor(const Tensor& self, const Tensor& other) { return compare(kXor, self, other); }
 const Tensor& logical_xor_(const Tensor& self, const Tensor& other) {
   return compare_(kXor, self, other);
 }
@@ -185,7 +156,8 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   const Tensor a = self.detach();
   const Tensor b = other.detach();
   Tensor close = a == b;
-  if (equal_nan && a.is_floating_point()) close = logical_or(close, logical_and(isnan(a), isnan(b)));
+  if (equal_nan && a.is_floating_point())
+    close = logical_or(close, logical_and(isnan(a), isnan(b)));
   if (rtol == 0 && atol == 0) return close;
   // In the default dtype for integers; infinite differences are never close, whatever the bound.
   const Tensor difference = (a.is_floating_point() ? a - b : a.to(kDouble) - b.to(kDouble)).abs();

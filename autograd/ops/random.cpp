@@ -16,9 +16,8 @@ namespace {
 /// A fill in place with random numbers.
 template <typename Forward>
 Tensor& randomize(const char* name, const char* node_name, const Tensor& self, Forward&& forward) {
-  differentiable_(name, node_name, self, {self}, forward, [&](Recorder&) {
-    return [](Backward& b) { b.set(0, zero(b.grad())); };
-  });
+  differentiable_(name, node_name, self, {self}, forward,
+                  [&](Recorder&) { return [](Backward& b) { b.set(0, zero(b.grad())); }; });
   return const_cast<Tensor&>(self);
 }
 

@@ -43,23 +43,20 @@ constexpr auto expm1_formula =
     from_result([](const Tensor& grad, const Tensor& result) { return grad * (result + 1); });
 constexpr auto log_formula =
     from_self([](const Tensor& grad, const Tensor& self) { return grad / self; });
-constexpr auto log2_formula = from_self([](const Tensor& grad, const Tensor& self) {
-  return grad / (self * std::numbers::ln2);
-});
-constexpr auto log10_formula = from_self([](const Tensor& grad, const Tensor& self) {
-  return grad / (self * std::numbers::ln10);
-});
+constexpr auto log2_formula = from_self(
+    [](const Tensor& grad, const Tensor& self) { return grad / (self * std::numbers::ln2); });
+constexpr auto log10_formula = from_self(
+    [](const Tensor& grad, const Tensor& self) { return grad / (self * std::numbers::ln10); });
 constexpr auto log1p_formula =
     from_self([](const Tensor& grad, const Tensor& self) { return grad / (self + 1); });
 constexpr auto sqrt_formula =
     from_result([](const Tensor& grad, const Tensor& result) { return grad / (result * 2); });
-constexpr auto rsqrt_formula = from_result([](const Tensor& grad, const Tensor& result) {
-  return grad * -0.5 * result.pow(3);
-});
+constexpr auto rsqrt_formula = from_result(
+    [](const Tensor& grad, const Tensor& result) { return grad * -0.5 * result.pow(3); });
 constexpr auto square_formula =
     from_self([](const Tensor& grad, const Tensor& self) { return grad * (self * 2); });
-constexpr auto reciprocal_formula = from_result(
-    [](const Tensor& grad, const Tensor& result) { return -grad * (result * result); });
+constexpr auto reciprocal_formula =
+    from_result([](const Tensor& grad, const Tensor& result) { return -grad * (result * result); });
 constexpr auto sin_formula =
     from_self([](const Tensor& grad, const Tensor& self) { return grad * self.cos(); });
 constexpr auto cos_formula =
@@ -133,7 +130,9 @@ const Tensor& rsqrt_(const Tensor& self) { return unary_(kRsqrt, self, rsqrt_for
 Tensor square(const Tensor& self) { return unary(kSquare, self, square_formula); }
 const Tensor& square_(const Tensor& self) { return unary_(kSquare, self, square_formula); }
 Tensor reciprocal(const Tensor& self) { return unary(kReciprocal, self, reciprocal_formula); }
-const Tensor& reciprocal_(const Tensor& self) { return unary_(kReciprocal, self, reciprocal_formula); }
+const Tensor& reciprocal_(const Tensor& self) {
+  return unary_(kReciprocal, self, reciprocal_formula);
+}
 Tensor sin(const Tensor& self) { return unary(kSin, self, sin_formula); }
 const Tensor& sin_(const Tensor& self) { return unary_(kSin, self, sin_formula); }
 Tensor cos(const Tensor& self) { return unary(kCos, self, cos_formula); }
@@ -156,7 +155,8 @@ const Tensor& trunc_(const Tensor& self) { return unary_(kTrunc, self, zero_form
 Tensor sign(const Tensor& self) { return unary(kSign, self, zero_formula); }
 const Tensor& sign_(const Tensor& self) { return unary_(kSign, self, zero_formula); }
 Tensor logical_not(const Tensor& self) {
-  return not_differentiable("logical_not", [&] { return ops::elementwise(ElementwiseOp::LogicalNot, {self}); });
+  return not_differentiable("logical_not",
+                            [&] { return ops::elementwise(ElementwiseOp::LogicalNot, {self}); });
 }
 const Tensor& logical_not_(const Tensor& self) { return unary_(kLogicalNot, self, zero_formula); }
 

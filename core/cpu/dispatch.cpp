@@ -39,20 +39,18 @@ struct Capability {
 // by namespace.
 #define EBB_DECLARE_FAMILY(Family, family) extern const Family##Kernels family##_kernels;
 #define EBB_SET_FAMILY(Family, family) .family = &family##_kernels,
-#define EBB_CAPABILITY(capability)                                                     \
-  namespace capability {                                                               \
-  extern const ElementwiseKernels<ElementwiseFamily::unary> unary_kernels;             \
-  extern const ElementwiseKernels<ElementwiseFamily::activation> activation_kernels;   \
-  extern const ElementwiseKernels<ElementwiseFamily::binary> binary_kernels;           \
-  extern const ElementwiseKernels<ElementwiseFamily::compare> compare_kernels;         \
-  EBB_FAMILIES(EBB_DECLARE_FAMILY)                                                     \
-  namespace {                                                                          \
-  constexpr Kernels table = {.elementwise = {unary_kernels.kernels,                    \
-                                             activation_kernels.kernels,               \
-                                             binary_kernels.kernels,                   \
-                                             compare_kernels.kernels},                 \
-                             EBB_FAMILIES(EBB_SET_FAMILY)};                            \
-  }                                                                                    \
+#define EBB_CAPABILITY(capability)                                                              \
+  namespace capability {                                                                        \
+  extern const ElementwiseKernels<ElementwiseFamily::unary> unary_kernels;                      \
+  extern const ElementwiseKernels<ElementwiseFamily::activation> activation_kernels;            \
+  extern const ElementwiseKernels<ElementwiseFamily::binary> binary_kernels;                    \
+  extern const ElementwiseKernels<ElementwiseFamily::compare> compare_kernels;                  \
+  EBB_FAMILIES(EBB_DECLARE_FAMILY)                                                              \
+  namespace {                                                                                   \
+  constexpr Kernels table = {.elementwise = {unary_kernels.kernels, activation_kernels.kernels, \
+                                             binary_kernels.kernels, compare_kernels.kernels},  \
+                             EBB_FAMILIES(EBB_SET_FAMILY)};                                     \
+  }                                                                                             \
   }
 
 // EBB_CPU_CAPABILITIES is a list of up to three names: f(a) f(b) f(c).
@@ -60,8 +58,7 @@ struct Capability {
 #define EBB_EACH_2(f, a, b) f(a) f(b)
 #define EBB_EACH_3(f, a, b, c) f(a) f(b) f(c)
 #define EBB_PICK(a, b, c, each, ...) each
-#define EBB_EACH(f, ...) \
-  EBB_PICK(__VA_ARGS__, EBB_EACH_3, EBB_EACH_2, EBB_EACH_1, )(f, __VA_ARGS__)
+#define EBB_EACH(f, ...) EBB_PICK(__VA_ARGS__, EBB_EACH_3, EBB_EACH_2, EBB_EACH_1, )(f, __VA_ARGS__)
 EBB_EACH(EBB_CAPABILITY, EBB_CPU_CAPABILITIES)
 
 namespace {

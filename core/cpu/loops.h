@@ -82,13 +82,14 @@ void apply(const void* op, void* out, const void* const* in, int64_t n) {
 /// Up to that many elements a number among the operands is repeated on the stack.
 constexpr int64_t kFewElements = 32;
 
-/// Whether all operands are adjacent, or numbers beside few elements, and of the types that the loop
-/// works on: what needs no blocks.
+/// Whether all operands are adjacent, or numbers beside few elements, and of the types that the
+/// loop works on: what needs no blocks.
 template <int arity>
 bool is_direct(const TensorIterator& it, ScalarType result) {
   if (it.dtype(0) != result || !it.is_contiguous(0)) return false;
   for (int i = 1; i <= arity; ++i) {
-    const bool fits = it.is_contiguous(i) || (it.operand(i).is_scalar && it.numel() <= kFewElements);
+    const bool fits =
+        it.is_contiguous(i) || (it.operand(i).is_scalar && it.numel() <= kFewElements);
     if (!fits || it.dtype(i) != it.compute_type()) return false;
   }
   return true;
@@ -98,8 +99,7 @@ template <typename F, typename T>
 void elementwise_in(const TensorIterator& it, const Scalar* parameters) {
   if constexpr (functors::computes_in<F, T>) {
     const typename F::template Op<T> op(parameters);
-    const ScalarType result =
-        F::result == functors::Result::boolean ? kBool : scalar_type_of<T>;
+    const ScalarType result = F::result == functors::Result::boolean ? kBool : scalar_type_of<T>;
     if (it.numel() <= kGrain && is_direct<F::arity>(it, result)) {
       const void* in[F::arity];
       T repeated[F::arity][kFewElements];
@@ -123,9 +123,12 @@ void elementwise_in(const TensorIterator& it, const Scalar* parameters) {
 template <typename F>
 void elementwise(const TensorIterator& it, const Scalar* parameters) {
   switch (it.compute_type()) {
-    case kFloat: return elementwise_in<F, float>(it, parameters);
-    case kDouble: return elementwise_in<F, double>(it, parameters);
-    default: return elementwise_in<F, int64_t>(it, parameters);
+    case kFloat:
+      return elementwise_in<F, float>(it, parameters);
+    case kDouble:
+      return elementwise_in<F, double>(it, parameters);
+    default:
+      return elementwise_in<F, int64_t>(it, parameters);
   }
 }
 

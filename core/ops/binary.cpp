@@ -127,7 +127,8 @@ TensorBase pow(Form form, const Argument& self, const Argument& exponent) {
     const Scalar& number = exponent.scalar();
     EBB_CHECK(is_floating_point(common) || number.to<int64_t>() >= 0,
               "Integers to negative integer powers are not allowed; convert the base to a "
-              "floating-point dtype, got ", common, " and the exponent ", number);
+              "floating-point dtype, got ",
+              common, " and the exponent ", number);
     // The exponents of everyday formulas have functors of their own, exact and quick.
     if (number.equal(2)) return run(ElementwiseOp::Square, form, common, {self});
     if (is_floating_point(common)) {
@@ -167,9 +168,9 @@ TensorBase masked_fill(Form form, const TensorBase& self, const TensorBase& mask
             "only supports a 0-dimensional value tensor, but got a tensor of sizes ",
             value.tensor().sizes());
   const ScalarType common = self.scalar_type();
-  const bool loses = value.is_tensor() ? !can_cast(value.tensor().scalar_type(), common)
-                                       : value.scalar().is_floating_point() &&
-                                             is_integral(common, true);
+  const bool loses = value.is_tensor()
+                         ? !can_cast(value.tensor().scalar_type(), common)
+                         : value.scalar().is_floating_point() && is_integral(common, true);
   EBB_CHECK(!loses, "a floating-point value cannot be written to a tensor of dtype ", common,
             "; convert one of them with .to(dtype)");
   return run(ElementwiseOp::MaskedFill, form, common, {self, mask, value});

@@ -35,9 +35,7 @@ ScalarType dtype_of(const Scalar& scalar) {
 }
 
 // Bool < integer < floating point.
-int kind(ScalarType dtype) {
-  return dtype == kBool ? 0 : is_floating_point(dtype) ? 2 : 1;
-}
+int kind(ScalarType dtype) { return dtype == kBool ? 0 : is_floating_point(dtype) ? 2 : 1; }
 
 ScalarType promote_defined(ScalarType a, ScalarType b) {
   if (a == ScalarType::Undefined) return b;
@@ -151,8 +149,8 @@ void check_in_place(const TensorBase& self, ScalarType result, Arguments inputs)
   EBB_CHECK(can_cast(result, self.scalar_type()), "result type ", result,
             " can't be cast to the desired output type ", self.scalar_type(),
             ", that of the tensor of sizes ", self.sizes(), " which is written in place");
-  const DimVector sizes = is_plain(inputs) ? DimVector(inputs.begin()->tensor().sizes())
-                                           : common_sizes(inputs);
+  const DimVector sizes =
+      is_plain(inputs) ? DimVector(inputs.begin()->tensor().sizes()) : common_sizes(inputs);
   EBB_CHECK(IntArrayRef(sizes) == self.sizes(), "output with shape ", self.sizes(),
             " doesn't match the broadcast shape ", IntArrayRef(sizes),
             "; use the form that is not in place");
@@ -300,7 +298,8 @@ void elementwise_(ElementwiseOp op, ScalarType common, const TensorBase& self, A
 void check_writable(const TensorBase& self) {
   EBB_CHECK(self.is_contiguous() || !has_internal_overlap(self.sizes(), self.strides()),
             "cannot write in place to a tensor of sizes ", self.sizes(), " and strides ",
-            self.strides(), " since several of its elements are one memory location; .clone() it first");
+            self.strides(),
+            " since several of its elements are one memory location; .clone() it first");
 }
 
 void check_no_partial_overlap(const TensorBase& written, const TensorBase& read) {

@@ -34,17 +34,18 @@ EBB_API ScalarType result_type(Arguments arguments);
 
 /// The result of an elementwise op. Its sizes are the broadcast ones, its dtype is that of
 /// result_type and of the functor (core/ops/functors): the same, floating-point, or bool; its
-/// strides are dense in the order of the inputs' strides. `parameters`: the numbers that the functor
-/// takes. Throws where shapes do not broadcast or the functor does not compute in that dtype.
+/// strides are dense in the order of the inputs' strides. `parameters`: the numbers that the
+/// functor takes. Throws where shapes do not broadcast or the functor does not compute in that
+/// dtype.
 EBB_API TensorBase elementwise(ElementwiseOp op, Arguments inputs,
                                const Scalar* parameters = nullptr);
 /// The same, computed in `common` instead of result_type(inputs).
 EBB_API TensorBase elementwise(ElementwiseOp op, ScalarType common, Arguments inputs,
                                const Scalar* parameters = nullptr);
 
-/// The same written to `self`, which keeps dtype and sizes, and whose version rises. Throws an Error
-/// if the result's dtype cannot be cast to self's, if broadcasting would enlarge self, if elements
-/// of self overlap, or if self overlaps an input without being the same memory.
+/// The same written to `self`, which keeps dtype and sizes, and whose version rises. Throws an
+/// Error if the result's dtype cannot be cast to self's, if broadcasting would enlarge self, if
+/// elements of self overlap, or if self overlaps an input without being the same memory.
 EBB_API void elementwise_(ElementwiseOp op, const TensorBase& self, Arguments inputs,
                           const Scalar* parameters = nullptr);
 EBB_API void elementwise_(ElementwiseOp op, ScalarType common, const TensorBase& self,

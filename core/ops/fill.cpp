@@ -28,11 +28,10 @@ void fill_(const TensorBase& self, const Scalar& value) {
 }
 
 TensorBase filled_like(const TensorBase& self, const Scalar& value) {
-  TensorBase result =
-      self.is_contiguous()
-          ? empty(self.sizes(), self.scalar_type(), self.device())
-          : empty_strided(self.sizes(), dense_strides(self.sizes(), {&self}), self.scalar_type(),
-                          self.device());
+  TensorBase result = self.is_contiguous()
+                          ? empty(self.sizes(), self.scalar_type(), self.device())
+                          : empty_strided(self.sizes(), dense_strides(self.sizes(), {&self}),
+                                          self.scalar_type(), self.device());
   fill_fresh(result, value);
   return result;
 }

@@ -17,8 +17,7 @@ const RandomKernels& table_of(const TensorBase& self) {
   return *kernels(self.device().type()).random;
 }
 
-random::Reservation reserve(const TensorBase& self, const OptionalGenerator& generator,
-                            bool wide) {
+random::Reservation reserve(const TensorBase& self, const OptionalGenerator& generator, bool wide) {
   if (generator && generator->defined()) {
     EBB_CHECK(generator->device().type() == self.device().type(), "expected a generator for ",
               self.device(), ", got one for ", generator->device());
@@ -40,8 +39,8 @@ void iterate(std::initializer_list<const TensorBase*> tensors, F&& f) {
 }
 
 void check_floating(const TensorBase& self) {
-  EBB_CHECK(self.is_floating_point(), "expected a floating-point tensor, got ",
-            self.scalar_type(), " of sizes ", self.sizes());
+  EBB_CHECK(self.is_floating_point(), "expected a floating-point tensor, got ", self.scalar_type(),
+            " of sizes ", self.sizes());
 }
 
 void check_probability(double p) {
@@ -97,8 +96,7 @@ void check_probabilities(const TensorBase& probabilities) {
 
 }  // namespace
 
-void uniform_(const TensorBase& self, double low, double high,
-              const OptionalGenerator& generator) {
+void uniform_(const TensorBase& self, double low, double high, const OptionalGenerator& generator) {
   check_floating(self);
   EBB_CHECK(low <= high, "expects to return a [from, to) range, but found from=", low,
             " > to=", high);
@@ -119,11 +117,10 @@ void normal_(const TensorBase& self, double mean, double std, const OptionalGene
 
 void random_(const TensorBase& self, int64_t low, int64_t high,
              const OptionalGenerator& generator) {
-  EBB_CHECK(low < high, "expects 'from' to be less than 'to', but got from=", low,
-            " >= to=", high);
-  EBB_CHECK(low >= least_integer(self.scalar_type()) &&
-                high - 1 <= greatest_integer(self.scalar_type()),
-            "[", low, ", ", high, ") is out of bounds for ", self.scalar_type());
+  EBB_CHECK(low < high, "expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+  EBB_CHECK(
+      low >= least_integer(self.scalar_type()) && high - 1 <= greatest_integer(self.scalar_type()),
+      "[", low, ", ", high, ") is out of bounds for ", self.scalar_type());
   write_integers(self, low, high, generator);
 }
 
@@ -169,11 +166,10 @@ void run_dropout(const TensorBase& out, const TensorBase& in, double p, random::
 }  // namespace
 
 TensorBase dropout(const TensorBase& input, double p, random::Reservation draw) {
-  TensorBase result =
-      input.is_contiguous()
-          ? empty(input.sizes(), input.scalar_type(), input.device())
-          : empty_strided(input.sizes(), dense_strides(input.sizes(), {&input}),
-                          input.scalar_type(), input.device());
+  TensorBase result = input.is_contiguous()
+                          ? empty(input.sizes(), input.scalar_type(), input.device())
+                          : empty_strided(input.sizes(), dense_strides(input.sizes(), {&input}),
+                                          input.scalar_type(), input.device());
   run_dropout(result, input, p, draw);
   return result;
 }

@@ -60,8 +60,7 @@ class EBB_API TensorIterator {
 
   /// The whole of the above for tensors that all are contiguous and of equal sizes: one dimension.
   struct Contiguous {};
-  TensorIterator(Contiguous, int64_t numel) noexcept
-      : ndim_(1), numel_(numel), sizes_{numel} {}
+  TensorIterator(Contiguous, int64_t numel) noexcept : ndim_(1), numel_(numel), sizes_{numel} {}
   void add_contiguous(void* data, ScalarType dtype) noexcept {
     operands_[noperands_] = {static_cast<char*>(data), dtype, false};
     strides_[noperands_++][0] = static_cast<int64_t>(element_size(dtype));
@@ -105,7 +104,8 @@ class EBB_API TensorIterator {
 class IteratorPosition {
  public:
   /// At the linear position `start` (innermost dimension fastest).
-  EBB_INLINE IteratorPosition(const TensorIterator& iterator, int64_t start) noexcept : iterator_(iterator) {
+  EBB_INLINE IteratorPosition(const TensorIterator& iterator, int64_t start) noexcept
+      : iterator_(iterator) {
     for (int i = 0; i < iterator.noperands(); ++i) pointers_[i] = iterator.data(i);
     for (int dim = 0; dim < iterator.ndim(); ++dim) {
       index_[dim] = start % iterator.size(dim);
@@ -157,9 +157,8 @@ void for_each_run(const TensorIterator& iterator, int64_t begin, int64_t end, F&
 /// for_each_run over all positions, on several threads where there are at least `grain` for each.
 template <typename F>
 void parallel_for_each_run(const TensorIterator& iterator, F&& f, int64_t grain = kGrain) {
-  parallel_for(0, iterator.numel(), grain, [&](int64_t begin, int64_t end) {
-    for_each_run(iterator, begin, end, f);
-  });
+  parallel_for(0, iterator.numel(), grain,
+               [&](int64_t begin, int64_t end) { for_each_run(iterator, begin, end, f); });
 }
 
 }  // namespace ebb

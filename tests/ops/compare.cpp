@@ -66,7 +66,8 @@ TEST_CASE("logical ops take any dtype, bitwise ops integers and bools") {
   CHECK((p | q).scalar_type() == kBool);
   p.bitwise_and_(q);
   CHECK(values(p) == Doubles{1, 0, 0});
-  CHECK_THAT(error_of([&] { a & b; }), ContainsSubstring("bitwise_and: ") && ContainsSubstring("Double"));
+  CHECK_THAT(error_of([&] { a& b; }),
+             ContainsSubstring("bitwise_and: ") && ContainsSubstring("Double"));
 }
 
 TEST_CASE("equal wants the same sizes and elements") {

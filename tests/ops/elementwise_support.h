@@ -61,9 +61,8 @@ inline Doubles spread(int64_t n, double low, double high) {
   Doubles result;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t at = i * 7919 % n;
-    result.push_back(n == 1 ? low
-                            : low + (high - low) * static_cast<double>(at) /
-                                        static_cast<double>(n - 1));
+    result.push_back(
+        n == 1 ? low : low + (high - low) * static_cast<double>(at) / static_cast<double>(n - 1));
   }
   return result;
 }

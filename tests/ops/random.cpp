@@ -35,26 +35,23 @@ Tensor drawn(IntArrayRef sizes, ScalarType dtype, F&& fill) {
 TEST_CASE("uniform numbers fill their range evenly and never reach its end") {
   for (const ScalarType dtype : kFloatDtypes) {
     INFO(dtype);
-    const Doubles x = values(drawn({100'000}, dtype, [](const Tensor& t, Generator& g) {
-      t.uniform_(0, 1, g);
-    }));
+    const Doubles x =
+        values(drawn({100'000}, dtype, [](const Tensor& t, Generator& g) { t.uniform_(0, 1, g); }));
     CHECK(*std::min_element(x.begin(), x.end()) >= 0);
     CHECK(*std::max_element(x.begin(), x.end()) < 1);
     CHECK(mean_of(x) == Approx(0.5).margin(0.01));
     CHECK(deviation_of(x) == Approx(std::sqrt(1.0 / 12)).margin(0.01));
   }
-  const Doubles y = values(drawn({1000}, kDouble, [](const Tensor& t, Generator& g) {
-    t.uniform_(-3, -2, g);
-  }));
+  const Doubles y =
+      values(drawn({1000}, kDouble, [](const Tensor& t, Generator& g) { t.uniform_(-3, -2, g); }));
   CHECK(*std::max_element(y.begin(), y.end()) < -2);
 }
 
 TEST_CASE("normal numbers have their mean and deviation") {
   for (const ScalarType dtype : kFloatDtypes) {
     INFO(dtype);
-    const Doubles x = values(drawn({100'001}, dtype, [](const Tensor& t, Generator& g) {
-      t.normal_(2, 3, g);
-    }));
+    const Doubles x =
+        values(drawn({100'001}, dtype, [](const Tensor& t, Generator& g) { t.normal_(2, 3, g); }));
     CHECK(mean_of(x) == Approx(2).margin(0.05));
     CHECK(deviation_of(x) == Approx(3).margin(0.05));
   }
@@ -103,9 +100,8 @@ TEST_CASE("each element is the draw that its index states") {
 }
 
 TEST_CASE("random integers keep their range in every dtype") {
-  const Doubles x = values(drawn({10'000}, kInt32, [](const Tensor& t, Generator& g) {
-    t.random_(-2, 3, g);
-  }));
+  const Doubles x =
+      values(drawn({10'000}, kInt32, [](const Tensor& t, Generator& g) { t.random_(-2, 3, g); }));
   for (const double wanted : {-2, -1, 0, 1, 2}) {
     CHECK(std::count(x.begin(), x.end(), wanted) > 1800);
   }
@@ -121,9 +117,8 @@ TEST_CASE("random integers keep their range in every dtype") {
 }
 
 TEST_CASE("bernoulli_ and bernoulli draw ones with their probability") {
-  const Tensor x = drawn({100'000}, kFloat, [](const Tensor& t, Generator& g) {
-    t.bernoulli_(0.3, g);
-  });
+  const Tensor x =
+      drawn({100'000}, kFloat, [](const Tensor& t, Generator& g) { t.bernoulli_(0.3, g); });
   CHECK(mean_of(values(x)) == Approx(0.3).margin(0.01));
   Generator generator(kCPU, 3);
   const Tensor p = of({0, 1, 0.5}, {3}).unsqueeze(1).expand({3, 20'000});

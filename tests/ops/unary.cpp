@@ -120,9 +120,10 @@ TEST_CASE("infinities, NaN and zeros go through floats as the standard library h
     if (c.reference == static_cast<double (*)(double)>(std::tan)) continue;  // of 3e38
     INFO(c.name);
     const Tensor x = of(edges, {8}, kFloat);
-    check_values(c.op(x), map(map(values(x), c.reference), [](double y) {
-                   return static_cast<double>(static_cast<float>(y));
-                 }), 4);
+    check_values(c.op(x),
+                 map(map(values(x), c.reference),
+                     [](double y) { return static_cast<double>(static_cast<float>(y)); }),
+                 4);
   }
   CHECK(std::signbit(ebb::tanh(of({-0.0}, {}, kFloat)).item<double>()));
   CHECK(std::signbit(ebb::erf(of({-0.0}, {}, kFloat)).item<double>()));
@@ -169,8 +170,7 @@ TEST_CASE("a large tensor gives the same on several threads") {
   const int64_t n = 300'000;
   const Tensor x = of(spread(n, -4, 4), {n}, kFloat);
   check_values(ebb::exp(x), map(values(x), [](double v) { return std::exp(v); }), 2);
-  check_values(ebb::exp(x.view({300, 1000}).t()),
-               values(ebb::exp(x).view({300, 1000}).t()), 0.5);
+  check_values(ebb::exp(x.view({300, 1000}).t()), values(ebb::exp(x).view({300, 1000}).t()), 0.5);
 }
 
 TEST_CASE("the gradient of each op of one tensor is right to second order") {

@@ -15,8 +15,12 @@ void convert_row(To* to, const From* from, int64_t n) {
   EBB_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) to[i] = convert<To, From>(from[i]);
 }
-inline void convert_row(float* to, const Half* from, int64_t n) { convert_half_to_float(from, to, n); }
-inline void convert_row(Half* to, const float* from, int64_t n) { convert_float_to_half(from, to, n); }
+inline void convert_row(float* to, const Half* from, int64_t n) {
+  convert_half_to_float(from, to, n);
+}
+inline void convert_row(Half* to, const float* from, int64_t n) {
+  convert_float_to_half(from, to, n);
+}
 
 template <typename T, typename From>
 void load(void* to, const char* from, const Tile& tile) {
@@ -79,9 +83,9 @@ constexpr Load kLoads[] = {
     &load<T, uint8_t>, &load<T, int8_t>, &load<T, int16_t>, &load<T, int32_t>, &load<T, int64_t>,
     &load<T, Half>,    &load<T, float>,  &load<T, double>,  &load<T, bool>,    &load<T, BFloat16>};
 template <typename T>
-constexpr Store kStores[] = {&store<uint8_t, T>,  &store<int8_t, T>, &store<int16_t, T>,
-                             &store<int32_t, T>,  &store<int64_t, T>, &store<Half, T>,
-                             &store<float, T>,    &store<double, T>, &store<bool, T>,
+constexpr Store kStores[] = {&store<uint8_t, T>, &store<int8_t, T>,  &store<int16_t, T>,
+                             &store<int32_t, T>, &store<int64_t, T>, &store<Half, T>,
+                             &store<float, T>,   &store<double, T>,  &store<bool, T>,
                              &store<BFloat16, T>};
 static_assert(std::size(kLoads<float>) == kScalarTypes);
 static_assert(std::size(kStores<float>) == kScalarTypes);
@@ -148,8 +152,7 @@ class Blocks {
   }
   /// Whether the tile is a run of adjacent elements of that type.
   [[nodiscard]] bool is_adjacent(int i, ScalarType type, const Tile& tile) const {
-    return it_.dtype(i) == type &&
-           tile.column_stride == static_cast<int64_t>(element_size(type)) &&
+    return it_.dtype(i) == type && tile.column_stride == static_cast<int64_t>(element_size(type)) &&
            (tile.rows == 1 || tile.row_stride == tile.columns * tile.column_stride);
   }
 
@@ -223,9 +226,8 @@ const Store* stores(ScalarType from) {
 }
 
 void run(const TensorIterator& iterator, const ElementwiseLoop& loop) {
-  parallel_for(0, iterator.numel(), kGrain, [&](int64_t begin, int64_t end) {
-    Blocks(iterator, loop).run(begin, end);
-  });
+  parallel_for(0, iterator.numel(), kGrain,
+               [&](int64_t begin, int64_t end) { Blocks(iterator, loop).run(begin, end); });
 }
 
 }  // namespace ebb::cpu::EBB_CPU_CAPABILITY

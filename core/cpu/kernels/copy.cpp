@@ -109,10 +109,14 @@ void copy(const TensorIterator& it) {
   if (it.dtype(0) != it.dtype(1)) return elementwise<Identity>(it, nullptr);
   if (it.is_contiguous(0) && it.is_contiguous(1)) return copy_bytes(it);
   switch (element_size(it.dtype(0))) {
-    case 1: return copy_elements<uint8_t>(it);
-    case 2: return copy_elements<uint16_t>(it);
-    case 4: return copy_elements<uint32_t>(it);
-    default: return copy_elements<uint64_t>(it);
+    case 1:
+      return copy_elements<uint8_t>(it);
+    case 2:
+      return copy_elements<uint16_t>(it);
+    case 4:
+      return copy_elements<uint32_t>(it);
+    default:
+      return copy_elements<uint64_t>(it);
   }
 }
 

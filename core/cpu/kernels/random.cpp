@@ -170,9 +170,8 @@ void transform(const TensorIterator& it, Reservation draw, F&& f) {
 }
 
 void bernoulli_each(const TensorIterator& it, Reservation draw) {
-  transform<double>(it, draw, [](uint32_t word, double p) {
-    return random::to_bernoulli(word, p) ? 1.0 : 0.0;
-  });
+  transform<double>(
+      it, draw, [](uint32_t word, double p) { return random::to_bernoulli(word, p) ? 1.0 : 0.0; });
 }
 
 template <typename T>

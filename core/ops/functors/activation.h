@@ -82,9 +82,7 @@ struct ThresholdBackward : Elementwise<2> {
   template <typename T>
   struct Op {
     EBB_INLINE explicit Op(const Scalar* parameters) : threshold(parameters[0].to<T>()) {}
-    EBB_INLINE T operator()(T grad, T result) const {
-      return result <= threshold ? T{0} : grad;
-    }
+    EBB_INLINE T operator()(T grad, T result) const { return result <= threshold ? T{0} : grad; }
     T threshold;
   };
 };

@@ -72,8 +72,10 @@ struct DivTrunc : Elementwise<2> {
   struct Op : NoParameters {
     using NoParameters::NoParameters;
     EBB_INLINE T operator()(T a, T b) const {
-      if constexpr (std::is_integral_v<T>) return detail::divide(a, b);
-      else return std::trunc(a / b);
+      if constexpr (std::is_integral_v<T>)
+        return detail::divide(a, b);
+      else
+        return std::trunc(a / b);
     }
   };
 };
@@ -128,13 +130,17 @@ EBB_INLINE T minimum(T a, T b) {
 /// A bound of clamp: its number, or the widest one if it is absent (given as NaN or by a flag).
 template <typename T>
 EBB_INLINE T lowest() {
-  if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::min();
-  else return -std::numeric_limits<T>::infinity();
+  if constexpr (std::is_integral_v<T>)
+    return std::numeric_limits<T>::min();
+  else
+    return -std::numeric_limits<T>::infinity();
 }
 template <typename T>
 EBB_INLINE T highest() {
-  if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::max();
-  else return std::numeric_limits<T>::infinity();
+  if constexpr (std::is_integral_v<T>)
+    return std::numeric_limits<T>::max();
+  else
+    return std::numeric_limits<T>::infinity();
 }
 }  // namespace detail
 
@@ -162,9 +168,7 @@ struct Clamp : Elementwise<1> {
   struct Op {
     EBB_INLINE explicit Op(const Scalar* parameters)
         : low(parameters[0].to<T>()), high(parameters[1].to<T>()) {}
-    EBB_INLINE T operator()(T x) const {
-      return detail::minimum(detail::maximum(x, low), high);
-    }
+    EBB_INLINE T operator()(T x) const { return detail::minimum(detail::maximum(x, low), high); }
     T low;
     T high;
   };
@@ -222,9 +226,7 @@ struct Addcmul : Elementwise<3> {
   template <typename T>
   struct Op {
     EBB_INLINE explicit Op(const Scalar* parameters) : value(parameters[0].to<T>()) {}
-    EBB_INLINE T operator()(T x, T a, T b) const {
-      return add(x, multiply(multiply(value, a), b));
-    }
+    EBB_INLINE T operator()(T x, T a, T b) const { return add(x, multiply(multiply(value, a), b)); }
     T value;
   };
 };

@@ -32,8 +32,8 @@ struct Elementwise {
 };
 
 template <typename F, typename T>
-inline constexpr bool computes_in =
-    F::types == Types::all || (F::types == Types::floating) == std::is_floating_point_v<T>;
+inline constexpr bool computes_in = F::types == Types::all ||
+                                    (F::types == Types::floating) == std::is_floating_point_v<T>;
 
 /// The base of an Op that takes no numbers.
 struct NoParameters {

@@ -8,10 +8,10 @@
 
 // Elementary functions in float without branches or calls, so that loops over them are vectorised:
 // reduction of the argument by Cody and Waite's two-part constants ("Software Manual for the
-// Elementary Functions", 1980), then a minimax polynomial. exp, log and tanh have the polynomials of
-// S. L. Moshier's Cephes library (single precision); those of erf are Chebyshev fits made for ebb.
-// Errors are at most 2.2 ulp over all floats (tests/ops/unary_accuracy.cpp).
-// Infinities, NaN and denormal numbers are right. In double these are the standard library's.
+// Elementary Functions", 1980), then a minimax polynomial. exp, log and tanh have the polynomials
+// of S. L. Moshier's Cephes library (single precision); those of erf are Chebyshev fits made for
+// ebb. Errors are at most 2.2 ulp over all floats (tests/ops/unary_accuracy.cpp). Infinities, NaN
+// and denormal numbers are right. In double these are the standard library's.
 
 namespace ebb::functors::math {
 
@@ -44,8 +44,7 @@ EBB_INLINE float exp(float x) {
   x = x < kLowest ? kLowest : x;
   const float shifted = x * 1.44269504088896341f + kShift;
   const float n = shifted - kShift;
-  const auto exponent =
-      static_cast<int32_t>(detail::bits_of(shifted) - detail::bits_of(kShift));
+  const auto exponent = static_cast<int32_t>(detail::bits_of(shifted) - detail::bits_of(kShift));
   const float r = (x - n * detail::kLn2High) - n * detail::kLn2Low;
   const float y = detail::polynomial(r, kCoefficients) * (r * r) + r + 1.0f;
   // In two steps, since 2^n may be out of range where the product is not. A NaN, whose exponent is
@@ -87,18 +86,17 @@ EBB_INLINE float tanh(float x) {
                                      2.06390887954e-2f, -5.70498872745e-3f};
   const float magnitude = std::fabs(x);
   const float squared = x * x;
-  const float near =
-      magnitude + magnitude * (squared * detail::polynomial(squared, kCoefficients));
+  const float near = magnitude + magnitude * (squared * detail::polynomial(squared, kCoefficients));
   const float far = 1.0f - 2.0f / (exp(2.0f * magnitude) + 1.0f);
   return std::copysign(magnitude < 0.625f ? near : far, x);
 }
 
 /// x (1 + P(x^2)) near 0, else 1 - e^-Q(|x|) with the sign of x.
 EBB_INLINE float erf(float x) {
-  constexpr float kNear[] = {0.128379166f,  -0.376126349f, 0.112836994f,   -0.0268595926f,
+  constexpr float kNear[] = {0.128379166f,   -0.376126349f,   0.112836994f,   -0.0268595926f,
                              0.00520146685f, -0.00081472023f, 8.38759079e-05f};
-  constexpr float kFar[] = {-0.000320581632f, 1.13023806f,      0.631813884f,
-                            0.110094942f,     -0.0264312122f,   0.00476362323f,
+  constexpr float kFar[] = {-0.000320581632f, 1.13023806f,     0.631813884f,
+                            0.110094942f,     -0.0264312122f,  0.00476362323f,
                             -0.000597749837f, 4.61782765e-05f, -1.64357095e-06f};
   const float magnitude = std::fabs(x);
   const float near = x + x * detail::polynomial(x * x, kNear);

@@ -152,8 +152,10 @@ struct Floor : Elementwise<1> {
   struct Op : NoParameters {
     using NoParameters::NoParameters;
     EBB_INLINE T operator()(T x) const {
-      if constexpr (std::is_integral_v<T>) return x;
-      else return std::floor(x);
+      if constexpr (std::is_integral_v<T>)
+        return x;
+      else
+        return std::floor(x);
     }
   };
 };
@@ -163,8 +165,10 @@ struct Ceil : Elementwise<1> {
   struct Op : NoParameters {
     using NoParameters::NoParameters;
     EBB_INLINE T operator()(T x) const {
-      if constexpr (std::is_integral_v<T>) return x;
-      else return std::ceil(x);
+      if constexpr (std::is_integral_v<T>)
+        return x;
+      else
+        return std::ceil(x);
     }
   };
 };
@@ -174,8 +178,10 @@ struct Round : Elementwise<1> {
   struct Op : NoParameters {
     using NoParameters::NoParameters;
     EBB_INLINE T operator()(T x) const {
-      if constexpr (std::is_integral_v<T>) return x;
-      else return std::nearbyint(x);
+      if constexpr (std::is_integral_v<T>)
+        return x;
+      else
+        return std::nearbyint(x);
     }
   };
 };
@@ -185,8 +191,10 @@ struct Trunc : Elementwise<1> {
   struct Op : NoParameters {
     using NoParameters::NoParameters;
     EBB_INLINE T operator()(T x) const {
-      if constexpr (std::is_integral_v<T>) return x;
-      else return std::trunc(x);
+      if constexpr (std::is_integral_v<T>)
+        return x;
+      else
+        return std::trunc(x);
     }
   };
 };
@@ -232,8 +240,10 @@ struct IsInf : Predicate {
   struct Op : NoParameters {
     using NoParameters::NoParameters;
     EBB_INLINE bool operator()(T x) const {
-      if constexpr (std::is_integral_v<T>) return false;
-      else return std::fabs(x) == std::numeric_limits<T>::infinity();
+      if constexpr (std::is_integral_v<T>)
+        return false;
+      else
+        return std::fabs(x) == std::numeric_limits<T>::infinity();
     }
   };
 };
@@ -243,8 +253,10 @@ struct IsFinite : Predicate {
   struct Op : NoParameters {
     using NoParameters::NoParameters;
     EBB_INLINE bool operator()(T x) const {
-      if constexpr (std::is_integral_v<T>) return true;
-      else return std::fabs(x) <= std::numeric_limits<T>::max();
+      if constexpr (std::is_integral_v<T>)
+        return true;
+      else
+        return std::fabs(x) <= std::numeric_limits<T>::max();
     }
   };
 };
