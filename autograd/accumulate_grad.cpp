@@ -12,12 +12,12 @@
 
 namespace ebb::autograd {
 
-AccumulateGrad::AccumulateGrad(Tensor variable)
-    : Node("AccumulateGrad"), variable_(std::move(variable)) {
+AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), leaf_(leaf) {
   --thread_state().next_sequence_number;  // it is no recorded op
+  uncount();
   sequence_number_ = std::numeric_limits<uint64_t>::max();
   is_accumulate_grad_ = true;
-  add_input_metadata(variable_);
+  add_input_metadata(leaf);
 }
 
 bool owns_memory(Tensor& tensor) {
@@ -52,9 +52,8 @@ void tag(const Tensor& grad) {
 
 }  // namespace
 
-void AccumulateGrad::accumulate(Tensor incoming) {
+void AccumulateGrad::accumulate(Tensor& grad, Tensor incoming) {
   const std::lock_guard lock(lock_);
-  Tensor& grad = materialize_meta(variable_).grad;
   if (GradMode::is_enabled()) {  // create_graph: what was there stays as it is
     Tensor sum = grad.defined() ? grad + incoming : incoming.clone();
     grad = std::move(sum);
@@ -67,16 +66,13 @@ void AccumulateGrad::accumulate(Tensor incoming) {
 }
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
-  if (!grads[0].defined()) return {};
-  accumulate(std::move(grads[0]));
-  const auto hooks = materialize_meta(variable_).post_accumulate_hooks;  // a hook may remove itself
-  for (const auto& [id, hook] : hooks) (*hook)(variable_);
+  const Tensor leaf = leaf_.lock();
+  if (!leaf.defined() || !grads[0].defined()) return {};
+  AutogradMeta& meta = materialize_meta(leaf);
+  accumulate(meta.grad, std::move(grads[0]));
+  const auto hooks = meta.post_accumulate_hooks;  // a copy: a hook may remove itself
+  for (const auto& [id, hook] : hooks) (*hook)(leaf);
   return {};
-}
-
-void AccumulateGrad::run_hooks(variable_list& grads) {
-  const AutogradMeta* meta = meta_of(variable_);
-  if (meta != nullptr && !meta->hooks.empty()) run_tensor_hooks(meta->hooks, grads);
 }
 
 }  // namespace ebb::autograd

@@ -4,20 +4,19 @@
 
 namespace ebb::autograd {
 
-/// Where the gradient of a leaf ends: it is added to `.grad`. It keeps the leaf alive; the leaf
-/// knows it weakly.
+/// Where the gradient of a leaf ends: it is added to `.grad`. It belongs to the leaf and knows it
+/// weakly: the gradient of a leaf that nobody holds any more is dropped, for nobody could see it.
+/// The tensor hooks of the leaf hang here, and run all the same.
 class EBB_API AccumulateGrad final : public Node {
  public:
-  explicit AccumulateGrad(Tensor variable);
+  explicit AccumulateGrad(const Tensor& leaf);
   variable_list apply(variable_list&& grads) override;
-  void run_hooks(variable_list& grads) override;
-  /// Called when nobody but weak owners is left.
-  void release_variables() noexcept override { variable_.reset(); }
-  [[nodiscard]] const Tensor& variable() const noexcept { return variable_; }
+  /// The leaf, undefined if it is gone.
+  [[nodiscard]] Tensor leaf() const { return leaf_.lock(); }
 
  private:
-  void accumulate(Tensor grad);
-  Tensor variable_;
+  void accumulate(Tensor& into, Tensor grad);
+  WeakTensor leaf_;
 };
 
 /// Whether nobody else sees the memory of `tensor` and all of it is in use, densely: then it may be

@@ -22,6 +22,13 @@ void hang_retained(const Tensor& tensor, AutogradMeta& meta) {
   meta.grad_fn->hooks().retained.push_back({meta.output_nr, tensor.impl_ptr()});
 }
 
+/// Whether gradients for `accumulator` are gradients for `leaf` as it is now.
+bool fits(const Node& accumulator, const Tensor& leaf) {
+  const InputMetadata& expected = accumulator.input_metadata(0);
+  return leaf.sizes() == IntArrayRef(expected.sizes) && leaf.scalar_type() == expected.dtype &&
+         leaf.device() == expected.device;
+}
+
 /// A view sees what was written into its base: its history is that of a slice of the base.
 void regenerate(const Tensor& view, AutogradMeta& meta) {
   const uint32_t version = view.impl()->version();
@@ -48,12 +55,14 @@ intrusive_ptr<Node> grad_fn(const Tensor& tensor) {
 intrusive_ptr<Node> grad_accumulator(const Tensor& tensor) {
   AutogradMeta& meta = materialize_meta(tensor);
   const std::lock_guard lock(meta.lock);
-  intrusive_ptr<Node> accumulator = meta.accumulator.lock();
-  if (!accumulator.defined()) {
-    accumulator = make_intrusive<AccumulateGrad>(tensor);
-    meta.accumulator = accumulator;
+  if (!meta.accumulator.defined() || !fits(*meta.accumulator, tensor)) {
+    intrusive_ptr<Node> fresh = make_intrusive<AccumulateGrad>(tensor);
+    if (meta.accumulator.defined() && meta.accumulator->has_hooks()) {
+      fresh->hooks().tensor_hooks = meta.accumulator->hooks().tensor_hooks;
+    }
+    meta.accumulator = std::move(fresh);
   }
-  return accumulator;
+  return meta.accumulator;
 }
 
 Edge gradient_edge(const Tensor& tensor) {

@@ -32,11 +32,8 @@ class EBB_API AutogradMeta final : public AutogradMetaInterface {
   unsigned next_hook = 0;
   bool retains_grad = false;
   SmallLock lock;  ///< of making accumulator and, for views, grad_fn
-  weak_intrusive_ptr<Node> accumulator;
-  intrusive_ptr<Node> held_accumulator;  ///< of a saved leaf that was unpacked
+  intrusive_ptr<Node> accumulator;  ///< of a leaf; it knows the leaf weakly
   std::unique_ptr<ViewInfo> view;
-  /// Of a leaf; those of another tensor hang on its grad_fn.
-  std::vector<TensorHook> hooks;
   std::vector<std::pair<unsigned, std::shared_ptr<PostAccumulateHook>>> post_accumulate_hooks;
 };
 
@@ -50,7 +47,8 @@ EBB_API AutogradMeta& materialize_meta(const TensorBase& tensor);
 /// The node that computed `tensor`, or null; of a view whose base was written since it is made
 /// anew.
 EBB_API intrusive_ptr<Node> grad_fn(const Tensor& tensor);
-/// The node that accumulates into the leaf `tensor`, made on the first call.
+/// The node that accumulates into the leaf `tensor`, made on the first call and made anew, with its
+/// hooks, when the leaf has got other sizes, dtype or device since.
 EBB_API intrusive_ptr<Node> grad_accumulator(const Tensor& tensor);
 /// Where a gradient of `tensor` goes; not valid if none is wanted.
 EBB_API Edge gradient_edge(const Tensor& tensor);

@@ -246,7 +246,7 @@ class GraphTask {
   void spend_all() noexcept {
     for (NodeState& state : table_.states()) {
       state.buffer.clear();
-      if (state.visited && state.runs && !state.node->is_accumulate_grad()) {
+      if (state.visited && state.runs) {
         state.node->spend(/*failed=*/true);
       }
     }

@@ -49,8 +49,7 @@ class Worklist {
       node->release_variables();
       node->next_edges_.clear();
       node->hooks_.reset();
-      node_count.fetch_sub(1, std::memory_order_relaxed);
-      node->is_counted_ = false;
+      node->uncount();
       return;
     }
     delete node;
@@ -71,8 +70,10 @@ Node::Node(const char* name) : name_(name) {
   node_count.fetch_add(1, std::memory_order_relaxed);
 }
 
-Node::~Node() {
-  if (is_counted_) node_count.fetch_sub(1, std::memory_order_relaxed);
+Node::~Node() { uncount(); }
+
+void Node::uncount() noexcept {
+  if (std::exchange(is_counted_, false)) node_count.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void* Node::operator new(size_t bytes) { return ::operator new(bytes); }
@@ -104,6 +105,7 @@ bool Node::should_compute(size_t i) const noexcept {
 }
 
 void Node::spend(bool failed) noexcept {
+  if (is_accumulate_grad_) return;  // it is there for every backward, with the hooks of its leaf
   std::unique_ptr<NodeHooks> hooks;  // end outside of the lock: they are the user's
   {
     const std::lock_guard lock(lock_);

@@ -110,6 +110,9 @@ class EBB_API Node : public RefCounted {
   void release_resources() noexcept override;
   void destroy() noexcept override;  // through a worklist: a chain of a million does not recurse
 
+  /// Leaves it out of live_nodes.
+  void uncount() noexcept;
+
   friend class Recorder;
   friend class AutogradContext;
 
@@ -123,10 +126,10 @@ class EBB_API Node : public RefCounted {
   std::atomic<bool> spent_{false};
   bool saves_ = false;
   bool is_accumulate_grad_ = false;
+  bool is_counted_ = true;  // among live_nodes
 
  private:
   friend class Worklist;
-  bool is_counted_ = true;
   Node* next_doomed_ = nullptr;
   weak_intrusive_ptr<Node> weak_self_;  // while its resources wait in the worklist
 };
@@ -135,8 +138,8 @@ class EBB_API Node : public RefCounted {
 /// not have the sizes of `grad`.
 EBB_API void run_tensor_hooks(const std::vector<TensorHook>& hooks, variable_list& grads);
 
-/// How many nodes exist in the process, for leak tests. Those that only weak owners know have let go
-/// of everything and do not count.
+/// How many recorded ops exist in the process, for leak tests: nodes but those of leaves, and those
+/// that only weak owners know and that have let go of everything.
 [[nodiscard]] EBB_API int64_t live_nodes() noexcept;
 
 /// Within it, `should_compute(i)` of `inner` answers for `outer`: a node that runs inside another

@@ -27,7 +27,7 @@ class NodeTable {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  NodeTable() : slots_(64, kNone) {}
+  NodeTable() : slots_(64, kNone) { states_.reserve(24); }
 
   uint32_t find(const Node* node) const noexcept {
     for (size_t slot = hash(node);; ++slot) {

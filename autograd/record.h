@@ -139,6 +139,7 @@ class EBB_API Recorder {
   void record(TensorRefs results, Formula formula) {
     finish(make_intrusive<FormulaNode<Formula>>(name_, std::move(formula)), results);
   }
+  /// The same for as many outputs as there are in a list.
   template <typename Formula>
   void record_all(const std::vector<Tensor>& results, Formula formula) {
     finish(make_intrusive<FormulaNode<Formula>>(name_, std::move(formula)), results);

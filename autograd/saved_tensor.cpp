@@ -146,11 +146,9 @@ Tensor SavedTensor::with_place(intrusive_ptr<TensorImpl> impl,
   } else if (edge_.valid() && !edge_.node->is_accumulate_grad()) {
     set_history(tensor, edge_.node, edge_.input_nr);
   } else if (edge_.valid()) {
-    const Tensor& leaf = static_cast<const AccumulateGrad&>(*edge_.node).variable();
-    if (same_elements(*leaf.impl(), *tensor.impl())) return leaf;
-    AutogradMeta& meta = materialize_meta(tensor);
-    meta.accumulator = edge_.node;
-    meta.held_accumulator = edge_.node;
+    Tensor leaf = static_cast<const AccumulateGrad&>(*edge_.node).leaf();
+    if (leaf.defined() && same_elements(*leaf.impl(), *tensor.impl())) return leaf;
+    materialize_meta(tensor).accumulator = edge_.node;
     tensor.impl()->set_requires_grad_flag(true);
   }
   return tensor;

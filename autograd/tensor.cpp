@@ -1,7 +1,6 @@
 #include <ebb/autograd/tensor.h>
 
 #include <algorithm>
-#include <mutex>
 
 #include <ebb/autograd/autograd.h>
 #include <ebb/autograd/autograd_meta.h>
@@ -113,12 +112,6 @@ void Tensor::set_data(const Tensor& fresh) const {
   EBB_CHECK(!requires_grad() || fresh.is_floating_point(), "a tensor that requires grad cannot take data of dtype ",
             to_string(fresh.scalar_type()));
   if (AutogradMeta* meta = meta_of(*this)) {
-    // The node that accumulates into this leaf expects gradients like the old data.
-    if (fresh.scalar_type() != scalar_type() || fresh.device() != device() ||
-        fresh.sizes() != sizes()) {
-      const std::lock_guard lock(meta->lock);
-      meta->accumulator.reset();
-    }
     impl()->set_view_flag(false);
     meta->view.reset();
   }
@@ -152,27 +145,24 @@ unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {
   const OpName name("register_hook");
   EBB_CHECK(requires_grad(), "cannot register a hook on a tensor that does not require grad (sizes ",
             sizes(), ")");
-  const auto node = grad_fn();
   AutogradMeta& meta = materialize_meta(*this);
   const unsigned id = meta.next_hook++;
-  auto call = std::make_shared<autograd::GradientHook>(std::move(hook));
-  auto& hooks = node.defined() ? node->hooks().tensor_hooks : meta.hooks;
-  hooks.push_back({node.defined() ? meta.output_nr : 0, id, std::move(call)});
+  const autograd::Edge edge = autograd::gradient_edge(*this);
+  edge.node->hooks().tensor_hooks.push_back(
+      {edge.input_nr, id, std::make_shared<autograd::GradientHook>(std::move(hook))});
   return id;
 }
 
 void Tensor::remove_hook(unsigned handle) const {
   AutogradMeta* meta = checked_meta(*this);
   if (meta == nullptr) return;
-  const auto node = grad_fn();
-  if (node.defined() && !node->has_hooks()) return;  // none left, or backward has dropped them
-  auto& hooks = node.defined() ? node->hooks().tensor_hooks : meta->hooks;
-  const uint32_t input_nr = node.defined() ? meta->output_nr : 0;
-  std::erase_if(hooks, [&](const autograd::TensorHook& hook) {
-    return hook.id == handle && hook.input_nr == input_nr;
-  });
   std::erase_if(meta->post_accumulate_hooks,
                 [&](const auto& hook) { return hook.first == handle; });
+  const autograd::Edge edge = autograd::gradient_edge(*this);
+  if (!edge.valid() || !edge.node->has_hooks()) return;  // or backward has dropped them
+  std::erase_if(edge.node->hooks().tensor_hooks, [&](const autograd::TensorHook& hook) {
+    return hook.id == handle && hook.input_nr == edge.input_nr;
+  });
 }
 
 unsigned Tensor::register_post_accumulate_grad_hook(

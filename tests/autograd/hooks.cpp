@@ -150,3 +150,21 @@ TEST_CASE("A leaf's hook may speak of the leaf through a WeakTensor", "[hooks]")
   }
   CHECK(memory::memory_allocated() == before);
 }
+
+TEST_CASE("A leaf that is gone gets no gradient, but its hooks run", "[hooks]") {
+  Tensor w = leaf({3});
+  const auto before = memory::memory_allocated();
+  int calls = 0;
+  Tensor out;
+  {
+    Tensor x = leaf({2});
+    x.register_hook([&](const Tensor& g) { calls += g.defined(); });
+    out = (x * w).sum();
+  }
+  out.backward();
+  CHECK(calls == 1);
+  CHECK(values(w.grad()) == Values{2});
+  out = Tensor();
+  w.mutable_grad() = Tensor();
+  CHECK(memory::memory_allocated() == before);
+}
