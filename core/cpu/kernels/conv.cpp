@@ -140,16 +140,22 @@ void weight_of_group(const ConvArguments& a, int64_t g, T* partial) {
                                         forward_reach(s, 1))};
   const int64_t depth = s.batch * pixels;
   const int64_t piece_depth = round_up((depth + a.pieces - 1) / a.pieces, kDepth);
-  const Blocks blocks = cut<T>(m, n, piece_depth, a.pieces);
+  const bool turn = n < kTileColumns<T> && m > n;  // a transposed result fills the vectors better
+  const Blocks blocks = turn ? cut<T>(n, m, piece_depth, a.pieces)
+                             : cut<T>(m, n, piece_depth, a.pieces);
   parallel_for(0, a.pieces * blocks.count(), 1, [&](int64_t begin, int64_t end) {
     for (; begin < end; ++begin) {
       const int64_t piece = begin / blocks.count();
       const int64_t start = std::min(depth, piece * piece_depth);
+      const int64_t count = std::min(piece_depth, depth - start);
       const Destination<T, T> out{.data = partial + piece * m * n,
-                                  .row_stride = n,
-                                  .column_stride = 1};
-      multiply(Shifted<SplitSource<S>>{grad, start}, Shifted<TapSource<S>>{taps, start},
-               std::min(piece_depth, depth - start), blocks[begin % blocks.count()], out);
+                                  .row_stride = turn ? 1 : n,
+                                  .column_stride = turn ? n : 1};
+      const Block block = blocks[begin % blocks.count()];
+      const Shifted<SplitSource<S>> left{grad, start};
+      const Shifted<TapSource<S>> right{taps, start};
+      if (turn) multiply(right, left, count, block, out);
+      else multiply(left, right, count, block, out);
     }
   });
 }

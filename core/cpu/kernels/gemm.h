@@ -195,9 +195,9 @@ void multiply_panels(const T* a, const T* b, int64_t depth, const Block& block,
   for (int64_t j = 0; j < block.columns; j += width) {
     const T* const right = b + j * depth;
     for (int64_t i = 0; i < block.rows; i += kTileRows) {
-      multiply_tile<T>(depth, a + i * depth, right, tile);
-      out.store(tile, width, block.row + i, block.column + j,
-                std::min<int64_t>(kTileRows, block.rows - i),
+      const int64_t rows = std::min<int64_t>(kTileRows, block.rows - i);
+      multiply_tile<T>(depth, rows, a + i * depth, right, tile);
+      out.store(tile, width, block.row + i, block.column + j, rows,
                 std::min<int64_t>(width, block.columns - j), first);
     }
   }

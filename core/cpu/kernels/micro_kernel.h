@@ -74,14 +74,15 @@ __attribute__((always_inline)) inline Vector<T> repeat(T x) {
   return result;
 }
 
-/// tile[i][j] = sum over p of a[p][i] * b[p][j], where the rows of `a` are kTileRows long and those
-/// of `b` and `tile` kTileColumns<T>. `b` and `tile` are aligned to a vector.
-template <typename T>
-void multiply_tile(int64_t k, const T* a, const T* b, T* tile) {
+/// tile[i][j] = sum over p of a[p][i] * b[p][j] for the first `rows` rows, where the rows of `a` are
+/// kTileRows long and those of `b` and `tile` kTileColumns<T>. `b` and `tile` are aligned to a
+/// vector.
+template <int rows, typename T>
+void multiply_rows(int64_t k, const T* a, const T* b, T* tile) {
   constexpr int lanes = kLanes<T>;
-  Vector<T> sums[kTileRows][2];
+  Vector<T> sums[rows][2];
 #pragma GCC unroll 16
-  for (int i = 0; i < kTileRows; ++i) {
+  for (int i = 0; i < rows; ++i) {
     sums[i][0] = Vector<T>{};
     sums[i][1] = Vector<T>{};
   }
@@ -90,7 +91,7 @@ void multiply_tile(int64_t k, const T* a, const T* b, T* tile) {
     const Vector<T> left = row[0];
     const Vector<T> right = row[1];
 #pragma GCC unroll 16
-    for (int i = 0; i < kTileRows; ++i) {
+    for (int i = 0; i < rows; ++i) {
       const Vector<T> factor = repeat(a[i]);
       sums[i][0] = multiply_add<T>(factor, left, sums[i][0]);
       sums[i][1] = multiply_add<T>(factor, right, sums[i][1]);
@@ -99,11 +100,20 @@ void multiply_tile(int64_t k, const T* a, const T* b, T* tile) {
     b += 2 * lanes;
   }
 #pragma GCC unroll 16
-  for (int i = 0; i < kTileRows; ++i) {
+  for (int i = 0; i < rows; ++i) {
     auto* row = reinterpret_cast<Vector<T>*>(tile + i * 2 * lanes);
     row[0] = sums[i][0];
     row[1] = sums[i][1];
   }
+}
+
+/// The same for any number of rows: rounded up to a third of a tile.
+template <typename T>
+void multiply_tile(int64_t k, int64_t rows, const T* a, const T* b, T* tile) {
+  constexpr int third = kTileRows / 3;
+  if (rows <= third) return multiply_rows<third>(k, a, b, tile);
+  if (rows <= 2 * third) return multiply_rows<2 * third>(k, a, b, tile);
+  multiply_rows<kTileRows>(k, a, b, tile);
 }
 
 }  // namespace

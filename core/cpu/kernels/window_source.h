@@ -22,11 +22,36 @@ struct Reach {
 
   /// The range of i below `count` for which line x + i lies inside the image.
   void clip(int64_t position, int64_t count, int64_t& begin, int64_t& end) const {
+    if (step == 1) {  // without divisions, which would cost as much as the copy
+      begin = std::clamp<int64_t>(-position, 0, count);
+      end = std::clamp(size - position, begin, count);
+      return;
+    }
     begin = position >= 0 ? 0 : std::min(count, (-position + step - 1) / step);
     const int64_t last = size - 1 - position;
     end = last < 0 ? begin : std::max(begin, std::min(count, last / step + 1));
   }
 };
+
+/// to[i] = from[i] for i from begin to end - 1, zero for the others below `count` <= width.
+template <int width, typename T, typename S>
+void copy_clipped(T* to, const S* from, int64_t begin, int64_t end, int64_t count) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<S, float> && std::is_same_v<T, float> && width % 16 == 0) {
+    const uint64_t inside = ((uint64_t{1} << end) - 1) & ~((uint64_t{1} << begin) - 1);
+    const uint64_t written = (uint64_t{1} << count) - 1;
+#pragma GCC unroll 4
+    for (int i = 0; i < width; i += 16) {
+      const __m512 x = _mm512_maskz_loadu_ps(static_cast<__mmask16>(inside >> i), from + i);
+      _mm512_mask_storeu_ps(to + i, static_cast<__mmask16>(written >> i), x);
+    }
+    return;
+  }
+#endif
+  for (int64_t i = 0; i < begin; ++i) to[i] = T{};
+  for (int64_t i = begin; i < end; ++i) to[i] = widened<T>(from[i]);
+  for (int64_t i = end; i < count; ++i) to[i] = T{};
+}
 
 /// Lines are the pixels of a plane, image after image; k runs over channel, row and column of the
 /// kernel.
@@ -80,16 +105,9 @@ struct WindowSource {
     if (row >= 0 && row < rows.size) columns.clip(column, count, begin, end);
     const int64_t step = columns.step * strides[3];
     const S* from = channel + row * strides[2] + column * strides[3];
-    if (step == 1 && begin == 0 && end == width) {
-      for (int i = 0; i < width; ++i) to[i] = widened<T>(from[i]);
-      return;
-    }
+    if (step == 1) return copy_clipped<width>(to, from, begin, end, count);
     for (int64_t i = 0; i < begin; ++i) to[i] = T{};
-    if (step == 1) {
-      for (int64_t i = begin; i < end; ++i) to[i] = widened<T>(from[i]);
-    } else {
-      for (int64_t i = begin; i < end; ++i) to[i] = widened<T>(from[i * step]);
-    }
+    for (int64_t i = begin; i < end; ++i) to[i] = widened<T>(from[i * step]);
     for (int64_t i = end; i < count; ++i) to[i] = T{};
   }
 
@@ -154,7 +172,12 @@ struct TapSource {
     const int64_t step = windows.columns.step * windows.strides[3];
     const S* from = channel + row * windows.strides[2] + column * windows.strides[3];
     for (int64_t i = 0; i < begin; ++i) to[i * width] = T{};
-    for (int64_t i = begin; i < end; ++i) to[i * width] = widened<T>(from[i * step]);
+    if (step == 1) {
+#pragma GCC unroll 4
+      for (int64_t i = begin; i < end; ++i) to[i * width] = widened<T>(from[i]);
+    } else {
+      for (int64_t i = begin; i < end; ++i) to[i * width] = widened<T>(from[i * step]);
+    }
     for (int64_t i = end; i < count; ++i) to[i * width] = T{};
   }
 };
