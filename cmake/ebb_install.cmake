@@ -19,11 +19,8 @@ install(FILES ebb.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ebb)
 install(DIRECTORY compat/torch compat/ATen compat/c10 DESTINATION ${torch_dir}/include)
 
 set(needs_zlib ON)
-set(needs_blas OFF)
 if(BUILD_SHARED_LIBS)
   set(needs_zlib OFF)
-elseif(TARGET ebb::blas)
-  set(needs_blas ON)
 endif()
 configure_package_config_file(cmake/ebbConfig.cmake.in ebbConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
@@ -32,7 +29,7 @@ configure_package_config_file(
   PATH_VARS package_dir torch_dir)
 write_basic_package_version_file(ebbConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ebbConfig.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/ebbConfigVersion.cmake cmake/FindEbbBlas.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/ebbConfigVersion.cmake
         DESTINATION ${package_dir})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TorchConfig.cmake DESTINATION ${torch_dir})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ebb)

@@ -5,15 +5,6 @@ include(GNUInstallDirs)
 include(ebb_capabilities)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
-find_package(Eigen3 REQUIRED NO_MODULE)
-if(NOT blas STREQUAL "off")
-  find_package(EbbBlas QUIET MODULE)
-endif()
-if(TARGET ebb::blas)
-  message(STATUS "ebb: matrix products by OpenBLAS (${EBB_BLAS_LIBRARY})")
-else()
-  message(STATUS "ebb: matrix products by Eigen (EBB_BLAS=${EBB_BLAS})")
-endif()
 
 # Headers are included as <ebb/folder/header.h>.
 set(ebb_folders core autograd io nn optim data testing)
@@ -44,20 +35,10 @@ function(ebb_add_objects name)
                        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# A core/cpu file that is no kernel file may use Eigen too. Its namespace is renamed, so that it
-# cannot meet that of a program with other flags or another version.
-function(ebb_use_eigen name suffix)
-  get_target_property(eigen_include Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
-  target_include_directories(${name} SYSTEM PRIVATE ${eigen_include})
-  target_compile_definitions(${name} PRIVATE Eigen=ebb_eigen_${suffix} EIGEN_DONT_PARALLELIZE
-                                             $<$<TARGET_EXISTS:ebb::blas>:EIGEN_USE_BLAS>)
-endfunction()
-
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS core/*.cpp)
 file(GLOB kernel_sources CONFIGURE_DEPENDS core/cpu/kernels/*.cpp)
 list(REMOVE_ITEM core_sources "" ${kernel_sources})
 ebb_add_objects(ebb_core_objects ${core_sources})
-ebb_use_eigen(ebb_core_objects core)
 set(core_objects $<TARGET_OBJECTS:ebb_core_objects>)
 # Only kernels gain from -O3, the rest gets larger.
 set(small_code $<$<CONFIG:Release>:-O2>)
@@ -69,7 +50,6 @@ if(kernel_sources)
   foreach(capability IN LISTS EBB_CPU_CAPABILITIES)
     set(kernels ebb_kernels_${capability})
     ebb_add_objects(${kernels} ${kernel_sources})
-    ebb_use_eigen(${kernels} ${capability})
     target_compile_definitions(${kernels} PRIVATE EBB_CPU_CAPABILITY=${capability})
     target_compile_options(${kernels} PRIVATE ${EBB_FLAGS_${capability}} -fno-math-errno
                                               -fno-trapping-math -ffp-contract=off)
@@ -100,9 +80,6 @@ target_compile_features(ebb PUBLIC cxx_std_20)
 target_include_directories(ebb PUBLIC $<BUILD_INTERFACE:${include_root}>
                                       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(ebb PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB)
-if(TARGET ebb::blas)
-  target_link_libraries(ebb PRIVATE ebb::blas)
-endif()
 if(BUILD_SHARED_LIBS)
   target_compile_definitions(ebb PUBLIC EBB_SHARED_LIBRARY)
   # The standard library's templates are visible whatever the flags say; the list keeps them in.

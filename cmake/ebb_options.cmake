@@ -10,18 +10,12 @@ option(EBB_NATIVE "Tune for the CPU of this machine; off: choose vector kernels 
 option(EBB_WERROR "Warnings are errors" OFF)
 
 set(EBB_CUDA off CACHE STRING "The CUDA device: off")
-set(EBB_BLAS auto CACHE STRING "OpenBLAS for matrix products: auto (where found) or off")
 set_property(CACHE EBB_CUDA PROPERTY STRINGS off)
-set_property(CACHE EBB_BLAS PROPERTY STRINGS auto off)
 
 string(TOLOWER "${EBB_CUDA}" cuda)
 if(NOT cuda STREQUAL "off")
   message(FATAL_ERROR "EBB_CUDA=${EBB_CUDA}: this version of ebb has no CUDA device, EBB_CUDA takes "
                       "only \"off\"")
-endif()
-string(TOLOWER "${EBB_BLAS}" blas)
-if(NOT blas MATCHES "^(auto|off)$")
-  message(FATAL_ERROR "EBB_BLAS=${EBB_BLAS}: use \"auto\" or \"off\"")
 endif()
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
