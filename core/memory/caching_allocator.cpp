@@ -355,11 +355,11 @@ void CachingAllocator::close(PeakTracker& tracker) noexcept {
   if (tracker.next_ != nullptr) tracker.next_->previous_ = tracker.previous_;
 }
 
-void CachingAllocator::read(PeakTracker& tracker) noexcept {
+PeakTracker::Reading CachingAllocator::read(PeakTracker& tracker) noexcept {
   Lock lock(mutex_);
   fold_peak();
-  tracker.current_ = window_peak_;
-  tracker.requests_ = requests_ - tracker.requests_at_start_;
+  return {tracker.peak_ - tracker.start_, window_peak_ - tracker.start_,
+          requests_ - tracker.requests_at_start_};
 }
 
 }  // namespace ebb::memory

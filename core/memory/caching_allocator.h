@@ -102,7 +102,7 @@ class EBB_API CachingAllocator {
 
   void open(detail::PeakTracker& tracker) noexcept;
   void close(detail::PeakTracker& tracker) noexcept;
-  void read(detail::PeakTracker& tracker) noexcept;
+  [[nodiscard]] detail::PeakTracker::Reading read(detail::PeakTracker& tracker) noexcept;
 
   /// Holds the lock over fork, so that the child finds the allocator in order.
   void lock_for_fork() noexcept { mutex_.lock(); }

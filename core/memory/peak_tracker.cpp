@@ -11,8 +11,7 @@ PeakTracker::PeakTracker(CachingAllocator& allocator) noexcept : allocator_(allo
 PeakTracker::~PeakTracker() { allocator_.close(*this); }
 
 PeakTracker::Reading PeakTracker::read() noexcept {
-  allocator_.read(*this);
-  return {peak_ - start_, current_ - start_, requests_};
+  return allocator_.read(*this);
 }
 
 }  // namespace ebb::memory::detail

@@ -35,9 +35,7 @@ class EBB_API PeakTracker {
   PeakTracker* next_ = nullptr;
   int64_t start_ = 0;
   int64_t peak_ = 0;
-  int64_t current_ = 0;
   int64_t requests_at_start_ = 0;
-  int64_t requests_ = 0;
 };
 
 }  // namespace detail
