@@ -11,30 +11,74 @@ namespace ebb {
 
 namespace enumtype {
 
-struct kNone { static constexpr const char* name = "kNone"; };
-struct kMean { static constexpr const char* name = "kMean"; };
-struct kSum { static constexpr const char* name = "kSum"; };
+struct kNone {
+  static constexpr const char* name = "kNone";
+};
+struct kMean {
+  static constexpr const char* name = "kMean";
+};
+struct kSum {
+  static constexpr const char* name = "kSum";
+};
 
-struct kZeros { static constexpr const char* name = "kZeros"; };
-struct kReflect { static constexpr const char* name = "kReflect"; };
-struct kReplicate { static constexpr const char* name = "kReplicate"; };
-struct kCircular { static constexpr const char* name = "kCircular"; };
-struct kValid { static constexpr const char* name = "kValid"; };
-struct kSame { static constexpr const char* name = "kSame"; };
+struct kZeros {
+  static constexpr const char* name = "kZeros";
+};
+struct kReflect {
+  static constexpr const char* name = "kReflect";
+};
+struct kReplicate {
+  static constexpr const char* name = "kReplicate";
+};
+struct kCircular {
+  static constexpr const char* name = "kCircular";
+};
+struct kValid {
+  static constexpr const char* name = "kValid";
+};
+struct kSame {
+  static constexpr const char* name = "kSame";
+};
 
-struct kLinear { static constexpr const char* name = "kLinear"; };
-struct kConv1D { static constexpr const char* name = "kConv1D"; };
-struct kConv2D { static constexpr const char* name = "kConv2D"; };
-struct kConv3D { static constexpr const char* name = "kConv3D"; };
-struct kConvTranspose1D { static constexpr const char* name = "kConvTranspose1D"; };
-struct kConvTranspose2D { static constexpr const char* name = "kConvTranspose2D"; };
-struct kConvTranspose3D { static constexpr const char* name = "kConvTranspose3D"; };
-struct kSigmoid { static constexpr const char* name = "kSigmoid"; };
-struct kTanh { static constexpr const char* name = "kTanh"; };
-struct kReLU { static constexpr const char* name = "kReLU"; };
-struct kLeakyReLU { static constexpr const char* name = "kLeakyReLU"; };
-struct kFanIn { static constexpr const char* name = "kFanIn"; };
-struct kFanOut { static constexpr const char* name = "kFanOut"; };
+struct kLinear {
+  static constexpr const char* name = "kLinear";
+};
+struct kConv1D {
+  static constexpr const char* name = "kConv1D";
+};
+struct kConv2D {
+  static constexpr const char* name = "kConv2D";
+};
+struct kConv3D {
+  static constexpr const char* name = "kConv3D";
+};
+struct kConvTranspose1D {
+  static constexpr const char* name = "kConvTranspose1D";
+};
+struct kConvTranspose2D {
+  static constexpr const char* name = "kConvTranspose2D";
+};
+struct kConvTranspose3D {
+  static constexpr const char* name = "kConvTranspose3D";
+};
+struct kSigmoid {
+  static constexpr const char* name = "kSigmoid";
+};
+struct kTanh {
+  static constexpr const char* name = "kTanh";
+};
+struct kReLU {
+  static constexpr const char* name = "kReLU";
+};
+struct kLeakyReLU {
+  static constexpr const char* name = "kLeakyReLU";
+};
+struct kFanIn {
+  static constexpr const char* name = "kFanIn";
+};
+struct kFanOut {
+  static constexpr const char* name = "kFanOut";
+};
 
 /// "kMean", ...
 template <typename... Choices>

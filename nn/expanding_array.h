@@ -23,8 +23,8 @@ class ExpandingArray {
     EBB_CHECK(values.size() == D, "Expected ", D, " values, but instead got ", values.size());
     std::copy(values.begin(), values.end(), values_.begin());
   }
-  ExpandingArray(T value) { values_.fill(value); }                           // NOLINT
-  ExpandingArray(const std::array<T, D>& values) : values_(values) {}        // NOLINT
+  ExpandingArray(T value) { values_.fill(value); }                     // NOLINT
+  ExpandingArray(const std::array<T, D>& values) : values_(values) {}  // NOLINT
 
   std::array<T, D>& operator*() noexcept { return values_; }
   const std::array<T, D>& operator*() const noexcept { return values_; }

@@ -60,7 +60,8 @@ Tensor avg_pool2d(const Tensor& input, const AvgPool2dFuncOptions& options) {
 
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                   const BatchNormFuncOptions& options) {
-  EBB_CHECK(options.momentum().has_value(), "batch_norm: momentum must be a number here; BatchNorm ",
+  EBB_CHECK(options.momentum().has_value(),
+            "batch_norm: momentum must be a number here; BatchNorm ",
             "modules take nullopt, for the mean over all batches");
   return ebb::batch_norm(input, if_defined(options.weight()), if_defined(options.bias()),
                          if_defined(running_mean), if_defined(running_var), options.training(),
@@ -82,8 +83,7 @@ Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncO
               " must be within num_embeddings (", rows, ")");
     if (padding_idx < 0) padding_idx += rows;
   }
-  return ebb::embedding(weight, input, padding_idx, options.scale_grad_by_freq(),
-                        options.sparse());
+  return ebb::embedding(weight, input, padding_idx, options.scale_grad_by_freq(), options.sparse());
 }
 
 Tensor one_hot(const Tensor& tensor, int64_t num_classes) {

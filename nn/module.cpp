@@ -63,8 +63,7 @@ const std::string& Module::name() const {
 
 std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
   ebb::detail::raise<Error>("clone() has not been implemented for " + name() +
-                            ". Derive it from nn::Cloneable<" + name() +
-                            "> instead of nn::Module");
+                            ". Derive it from nn::Cloneable<" + name() + "> instead of nn::Module");
 }
 
 void Module::clone_(Module& original, const std::optional<Device>&) {
@@ -84,8 +83,8 @@ void Module::copy_tensors(const Module& original, const std::optional<Device>& d
       EBB_CHECK(!source.is_same(target), "clone: reset() of ", name(), " registers the tensor '",
                 item.key(), "' of the original again; register a detach() or clone() of it");
       const bool moves = device && source.device() != *device;
-      const Tensor copy = moves ? source.detach().to(*device, source.scalar_type())
-                                : source.detach().clone();
+      const Tensor copy =
+          moves ? source.detach().to(*device, source.scalar_type()) : source.detach().clone();
       set_category(copy, category);
       target.set_data(copy);
       target.set_requires_grad(source.requires_grad());
@@ -270,7 +269,8 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
   if (tensor.defined()) {
     EBB_CHECK(!requires_grad || tensor.is_floating_point(), "Parameter '", name, "' of dtype ",
               tensor.scalar_type(), " cannot require grad; pass requires_grad = false");
-    EBB_CHECK(tensor.is_leaf(), "Parameter '", name, "' is the result of a recorded op, so that an ",
+    EBB_CHECK(tensor.is_leaf(), "Parameter '", name,
+              "' is the result of a recorded op, so that an ",
               "optimizer could not train it; detach() it first");
     tensor.set_requires_grad(requires_grad);
     set_category(tensor, memory::Category::parameter);

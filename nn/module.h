@@ -104,8 +104,8 @@ class EBB_API Module : public std::enable_shared_from_this<Module> {
   virtual void pretty_print(std::ostream& stream) const;
 
   /// Makes the tensor a parameter, which requires grad unless told otherwise. An undefined tensor
-  /// keeps the name. Throws if the name is empty, has a dot or is taken, if the tensor is the result
-  /// of a recorded op, or if an integer tensor shall require grad.
+  /// keeps the name. Throws if the name is empty, has a dot or is taken, if the tensor is the
+  /// result of a recorded op, or if an integer tensor shall require grad.
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
   /// Makes the tensor a buffer: state that no optimizer changes.
   Tensor& register_buffer(std::string name, Tensor tensor);
@@ -169,7 +169,8 @@ class EBB_API Module : public std::enable_shared_from_this<Module> {
 class EBB_API ModuleScope {
  public:
   explicit ModuleScope(const Module& module) {
-    if (memory::scopes_enabled()) [[unlikely]] open(module);
+    if (memory::scopes_enabled()) [[unlikely]]
+      open(module);
   }
 
  private:

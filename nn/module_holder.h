@@ -23,18 +23,19 @@ class ModuleHolder {
 
   /// The module made without arguments.
   ModuleHolder() : impl_(std::make_shared<Contained>()) {
-    static_assert(std::is_default_constructible_v<Contained>,
-                  "this module needs arguments; write `Name module = nullptr` (or {nullptr}) for an "
-                  "empty holder");
+    static_assert(
+        std::is_default_constructible_v<Contained>,
+        "this module needs arguments; write `Name module = nullptr` (or {nullptr}) for an "
+        "empty holder");
   }
   ModuleHolder(std::nullptr_t) {}  // NOLINT: implicit
   /// The module made with these arguments.
   template <typename Head, typename... Tail>
-    requires(sizeof...(Tail) > 0 ||
-             !std::is_base_of_v<ModuleHolder, std::remove_cvref_t<Head>>) &&
-            (sizeof...(Tail) > 0 ||
-             !std::is_convertible_v<Head&&, std::shared_ptr<Contained>>)
-  explicit ModuleHolder(Head&& head, Tail&&... tail)
+  requires(sizeof...(Tail) > 0 || !std::is_base_of_v<ModuleHolder, std::remove_cvref_t<Head>>) &&
+      (sizeof...(Tail) > 0 ||
+       !std::is_convertible_v<Head&&,
+                              std::shared_ptr<Contained>>)explicit ModuleHolder(Head&& head,
+                                                                                Tail&&... tail)
       : impl_(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}  // NOLINT: implicit
 
@@ -87,17 +88,19 @@ namespace detail {
 template <typename T>
 inline constexpr bool is_module = std::is_base_of_v<Module, std::remove_cvref_t<T>>;
 template <typename T>
-concept HolderType = requires { typename std::remove_cvref_t<T>::ContainedType; };
+concept HolderType = requires {
+  typename std::remove_cvref_t<T>::ContainedType;
+};
 }  // namespace detail
 
 }  // namespace ebb::nn
 
 /// Defines the class Name, the holder of ImplType. A macro, since it names a class.
-#define EBB_MODULE_IMPL(Name, ImplType)                 \
-  class Name : public ::ebb::nn::ModuleHolder<ImplType> { \
-   public:                                              \
+#define EBB_MODULE_IMPL(Name, ImplType)                    \
+  class Name : public ::ebb::nn::ModuleHolder<ImplType> {  \
+   public:                                                 \
     using ::ebb::nn::ModuleHolder<ImplType>::ModuleHolder; \
-    using Impl [[maybe_unused]] = ImplType;             \
+    using Impl [[maybe_unused]] = ImplType;                \
   }
 /// The same for an implementation called NameImpl.
 #define EBB_MODULE(Name) EBB_MODULE_IMPL(Name, Name##Impl)

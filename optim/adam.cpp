@@ -23,8 +23,8 @@ void check(const char* name, const OptimizerOptions& any) {
   EBB_CHECK(options->eps() >= 0, name, ": Invalid epsilon value: ", options->eps());
   EBB_CHECK(beta1 >= 0 && beta1 < 1, name, ": Invalid beta parameter at index 0: ", beta1);
   EBB_CHECK(beta2 >= 0 && beta2 < 1, name, ": Invalid beta parameter at index 1: ", beta2);
-  EBB_CHECK(options->weight_decay() >= 0, name, ": Invalid weight_decay value: ",
-            options->weight_decay());
+  EBB_CHECK(options->weight_decay() >= 0, name,
+            ": Invalid weight_decay value: ", options->weight_decay());
 }
 
 /// The numbers of step `step`, counted from 1.
@@ -56,8 +56,8 @@ struct Update {
   ops::AdamStep numbers;
 
   void operator()() {
-    ops::adam_step_(parameter, parameter.grad(), next.exp_avg(), next.exp_avg_sq(),
-                    max_exp_avg_sq, numbers);
+    ops::adam_step_(parameter, parameter.grad(), next.exp_avg(), next.exp_avg_sq(), max_exp_avg_sq,
+                    numbers);
     *state = std::move(next);
   }
 };
@@ -73,8 +73,7 @@ Update<State> prepare(const Tensor& parameter, State& state, const Options& opti
     if (!next.max_exp_avg_sq().defined()) next.max_exp_avg_sq(detail::zero_state(parameter));
     max_exp_avg_sq = next.max_exp_avg_sq();
   }
-  ops::check_step(parameter,
-                  {parameter.grad(), next.exp_avg(), next.exp_avg_sq(), max_exp_avg_sq});
+  ops::check_step(parameter, {parameter.grad(), next.exp_avg(), next.exp_avg_sq(), max_exp_avg_sq});
   const auto numbers = numbers_of(options, next.step());
   return {parameter, &state, std::move(next), std::move(max_exp_avg_sq), numbers};
 }

@@ -19,8 +19,8 @@ void SGD::check_options(const OptimizerOptions& any) const {
   EBB_CHECK(options != nullptr, "SGD: the options of a parameter group must be SGDOptions");
   EBB_CHECK(options->lr() >= 0, "SGD: Invalid learning rate: ", options->lr());
   EBB_CHECK(options->momentum() >= 0, "SGD: Invalid momentum value: ", options->momentum());
-  EBB_CHECK(options->weight_decay() >= 0, "SGD: Invalid weight_decay value: ",
-            options->weight_decay());
+  EBB_CHECK(options->weight_decay() >= 0,
+            "SGD: Invalid weight_decay value: ", options->weight_decay());
   EBB_CHECK(!options->nesterov() || (options->momentum() > 0 && options->dampening() == 0),
             "SGD: Nesterov momentum requires a momentum and zero dampening");
 }

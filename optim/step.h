@@ -16,8 +16,8 @@ namespace ebb::optim::detail {
 /// nothing has changed: fresh states are dropped, and an old one is still as it was, if `prepare`
 /// puts what it allocates into the update, not into the state.
 template <typename State, typename Options, typename Prepare>
-void step_in_two_parts(std::vector<OptimizerParamGroup>& groups,
-                       Optimizer::ParameterState& states, Prepare&& prepare) {
+void step_in_two_parts(std::vector<OptimizerParamGroup>& groups, Optimizer::ParameterState& states,
+                       Prepare&& prepare) {
   using Update = decltype(prepare(std::declval<const Tensor&>(), std::declval<State&>(),
                                   std::declval<const Options&>()));
   std::vector<Update> updates;

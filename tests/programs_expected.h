@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "catch.h"
 #include <ebb/ebb.h>
+#include "catch.h"
 
 // What LibTorch printed for the programs in tests/programs, label by label, for tests that compute
 // the same with parts of them.

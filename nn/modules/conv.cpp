@@ -22,20 +22,19 @@ void check(const Conv2dOptions& options) {
     EBB_CHECK(options.kernel_size()[i] > 0 && options.stride()[i] > 0 && options.dilation()[i] > 0,
               "kernel_size, stride and dilation must be positive, got ", options.kernel_size(),
               ", ", options.stride(), " and ", options.dilation());
-    EBB_CHECK(!std::holds_alternative<enumtype::kSame>(options.padding()) ||
-                  options.stride()[i] == 1,
-              "padding='same' is not supported for strided convolutions");
+    EBB_CHECK(
+        !std::holds_alternative<enumtype::kSame>(options.padding()) || options.stride()[i] == 1,
+        "padding='same' is not supported for strided convolutions");
   }
-  EBB_CHECK_AS(NotImplementedError, std::holds_alternative<enumtype::kZeros>(options.padding_mode()),
+  EBB_CHECK_AS(NotImplementedError,
+               std::holds_alternative<enumtype::kZeros>(options.padding_mode()),
                "Conv2d pads with zeros only; padding_mode ",
                enumtype::get_enum_name(options.padding_mode()), " is not implemented");
 }
 
 }  // namespace
 
-Conv2dImpl::Conv2dImpl(Conv2dOptions options) : options(std::move(options)) {
-  Conv2dImpl::reset();
-}
+Conv2dImpl::Conv2dImpl(Conv2dOptions options) : options(std::move(options)) { Conv2dImpl::reset(); }
 
 void Conv2dImpl::reset() {
   const OpName name("Conv2d");

@@ -29,13 +29,14 @@ CrossEntropyLossImpl::CrossEntropyLossImpl(CrossEntropyLossOptions options)
     : options(std::move(options)) {
   CrossEntropyLossImpl::reset();
 }
-void CrossEntropyLossImpl::reset() { weight = register_buffer("weight", own_handle(options.weight())); }
+void CrossEntropyLossImpl::reset() {
+  weight = register_buffer("weight", own_handle(options.weight()));
+}
 void CrossEntropyLossImpl::pretty_print(std::ostream& stream) const {
   stream << "ebb::nn::CrossEntropyLoss()";
 }
 Tensor CrossEntropyLossImpl::forward(const Tensor& input, const Tensor& target) {
-  return functional::cross_entropy(input, target,
-                                   CrossEntropyLossOptions(options).weight(weight));
+  return functional::cross_entropy(input, target, CrossEntropyLossOptions(options).weight(weight));
 }
 
 }  // namespace ebb::nn

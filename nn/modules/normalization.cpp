@@ -1,10 +1,18 @@
 #include <ebb/nn/modules/normalization.h>
 
 #include <ebb/autograd/factories.h>
-#include <ebb/nn/functional.h>
+#include <ebb/autograd/ops/functions.h>
 #include <ebb/nn/init.h>
 
 namespace ebb::nn {
+
+namespace {
+
+std::optional<Tensor> if_defined(const Tensor& tensor) {
+  return tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt;
+}
+
+}  // namespace
 
 LayerNormImpl::LayerNormImpl(LayerNormOptions options) : options(std::move(options)) {
   LayerNormImpl::reset();
@@ -13,7 +21,8 @@ LayerNormImpl::LayerNormImpl(LayerNormOptions options) : options(std::move(optio
 void LayerNormImpl::reset() {
   const bool affine = options.elementwise_affine();
   const auto parameter = [&](const char* name) {
-    return register_parameter(name, affine ? ebb::empty(options.normalized_shape()) : Tensor(), affine);
+    return register_parameter(name, affine ? ebb::empty(options.normalized_shape()) : Tensor(),
+                              affine);
   };
   weight = parameter("weight");
   bias = parameter("bias");
@@ -33,10 +42,8 @@ void LayerNormImpl::pretty_print(std::ostream& stream) const {
 }
 
 Tensor LayerNormImpl::forward(const Tensor& input) {
-  return functional::layer_norm(input, functional::LayerNormFuncOptions(options.normalized_shape())
-                                           .weight(weight)
-                                           .bias(bias)
-                                           .eps(options.eps()));
+  return ebb::layer_norm(input, options.normalized_shape(), if_defined(weight), if_defined(bias),
+                         options.eps());
 }
 
 }  // namespace ebb::nn

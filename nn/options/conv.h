@@ -15,9 +15,10 @@ namespace ebb::nn {
 namespace detail {
 
 /// How the border is padded: with zeros; the other modes are not implemented.
-using conv_padding_mode_t = std::variant<enumtype::kZeros, enumtype::kReflect,
-                                         enumtype::kReplicate, enumtype::kCircular>;
-/// How much on both sides of each dimension; nothing (kValid); or as much as keeps the size (kSame).
+using conv_padding_mode_t =
+    std::variant<enumtype::kZeros, enumtype::kReflect, enumtype::kReplicate, enumtype::kCircular>;
+/// How much on both sides of each dimension; nothing (kValid); or as much as keeps the size
+/// (kSame).
 template <size_t D>
 using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtype::kSame>;
 

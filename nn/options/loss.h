@@ -13,8 +13,9 @@ struct MSELossOptions {
   using reduction_t = nn::reduction_t;
   MSELossOptions() = default;
   template <typename Choice>
-    requires std::is_constructible_v<reduction_t, const Choice&>
-  MSELossOptions(const Choice& reduction) : reduction_(reduction) {}  // NOLINT: implicit
+  requires std::is_constructible_v<reduction_t, const Choice&> MSELossOptions(
+      const Choice& reduction)
+      : reduction_(reduction) {}  // NOLINT: implicit
 
   EBB_ARG(reduction_t, reduction) = kMean;
 };

@@ -58,7 +58,8 @@ double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_typ
 
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
   const NoGradGuard no_grad;
-  for (const Tensor& grad : gradients(parameters)) grad.clamp_(Scalar(-clip_value), Scalar(clip_value));
+  for (const Tensor& grad : gradients(parameters))
+    grad.clamp_(Scalar(-clip_value), Scalar(clip_value));
 }
 
 void clip_grad_value_(const Tensor& parameter, double clip_value) {

@@ -52,8 +52,8 @@ TEST_CASE("linear layers and convolutions compute what LibTorch computes") {
   check_layer("linear", nn::Linear(3, 2), wave({2, 3}));
   check_layer("linear.no_bias", nn::Linear(nn::LinearOptions(2, 2).bias(false)), wave({1, 3, 2}));
   check_layer("conv2d", nn::Conv2d(1, 2, 3), wave({1, 1, 4, 4}));
-  check_layer("conv2d.stride_padding",
-              nn::Conv2d(nn::Conv2dOptions(2, 1, 3).stride(2).padding(1)), wave({1, 2, 4, 4}));
+  check_layer("conv2d.stride_padding", nn::Conv2d(nn::Conv2dOptions(2, 1, 3).stride(2).padding(1)),
+              wave({1, 2, 4, 4}));
   check_layer("conv2d.dilation", nn::Conv2d(nn::Conv2dOptions(1, 1, 2).dilation(2)),
               wave({1, 1, 4, 3}));
   check_layer("conv2d.groups", nn::Conv2d(nn::Conv2dOptions(2, 4, {1, 2}).groups(2).bias(false)),

@@ -53,7 +53,8 @@ TEST_CASE("constant first values and the identity") {
   CHECK(ebb::equal(init::constant_(ebb::empty({2}), 3), ebb::tensor({3.0, 3.0})));
   CHECK(ebb::equal(init::ones_(ebb::empty({2})), ebb::ones({2})));
   CHECK(ebb::equal(init::zeros_(ebb::empty({2})), ebb::zeros({2})));
-  CHECK(ebb::equal(init::eye_(ebb::empty({2, 3})), ebb::tensor({{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}})));
+  CHECK(
+      ebb::equal(init::eye_(ebb::empty({2, 3})), ebb::tensor({{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}})));
   CHECK_THROWS_WITH(init::eye_(ebb::empty({2})), ContainsSubstring("are supported, got [2]"));
   const Tensor kernel = init::dirac_(ebb::empty({2, 2, 3, 3}));
   const Tensor image = ebb::randn({1, 2, 4, 4});

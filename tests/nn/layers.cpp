@@ -65,8 +65,7 @@ TEST_CASE("options leave parameters out") {
   nn::LayerNorm norm(nn::LayerNormOptions({2}).elementwise_affine(false));
   CHECK(norm->parameters().empty());
   CHECK(norm(ebb::tensor({{1.0, 3.0}}))[0][1].item<float>() == Approx(1).epsilon(1e-4));
-  nn::BatchNorm1d batch_norm(
-      nn::BatchNorm1dOptions(2).affine(false).track_running_stats(false));
+  nn::BatchNorm1d batch_norm(nn::BatchNorm1dOptions(2).affine(false).track_running_stats(false));
   CHECK(batch_norm->parameters().empty());
   CHECK(batch_norm->buffers().empty());
   batch_norm->eval();
@@ -111,9 +110,9 @@ TEST_CASE("layers print their options") {
 TEST_CASE("modules and functions compute the same") {
   const Tensor x = ebb::randn({2, 3, 6, 5});
   nn::Conv2d conv(nn::Conv2dOptions(3, 4, 3).stride(2).padding(1));
-  CHECK(ebb::equal(conv(x), F::conv2d(x, conv->weight, F::Conv2dFuncOptions().bias(conv->bias)
-                                                           .stride(2)
-                                                           .padding(1))));
+  CHECK(ebb::equal(
+      conv(x),
+      F::conv2d(x, conv->weight, F::Conv2dFuncOptions().bias(conv->bias).stride(2).padding(1))));
   CHECK(ebb::equal(nn::MaxPool2d(2)(x), F::max_pool2d(x, F::MaxPool2dFuncOptions(2))));
   CHECK(ebb::equal(nn::AvgPool2d(2)(x), ebb::avg_pool2d(x, 2)));
   CHECK(ebb::equal(nn::SiLU()(x), F::silu(x)));
@@ -122,9 +121,9 @@ TEST_CASE("modules and functions compute the same") {
   CHECK(ebb::equal(nn::Identity()(x), x));
   nn::BatchNorm2d norm(3);
   norm->eval();
-  CHECK(ebb::equal(norm(x), F::batch_norm(x, norm->running_mean, norm->running_var,
-                                          F::BatchNormFuncOptions().weight(norm->weight)
-                                              .bias(norm->bias))));
+  CHECK(ebb::equal(norm(x),
+                   F::batch_norm(x, norm->running_mean, norm->running_var,
+                                 F::BatchNormFuncOptions().weight(norm->weight).bias(norm->bias))));
   const auto ids = ebb::tensor({2, 0});
   nn::Embedding embedding(3, 4);
   CHECK(ebb::equal(embedding(ids), F::embedding(ids, embedding->weight)));
@@ -179,8 +178,8 @@ TEST_CASE("a pretrained embedding shares its table and is frozen by default") {
   const auto frozen = nn::Embedding::from_pretrained(table);
   CHECK(frozen->weight.is_alias_of(table));
   CHECK_FALSE(frozen->weight.requires_grad());
-  auto trained = nn::Embedding::from_pretrained(
-      table, nn::EmbeddingFromPretrainedOptions().freeze(false));
+  auto trained =
+      nn::Embedding::from_pretrained(table, nn::EmbeddingFromPretrainedOptions().freeze(false));
   CHECK(trained->weight.requires_grad());
   CHECK_FALSE(table.requires_grad());
   CHECK(trained(ebb::tensor({1}))[0][0].item<float>() == 3);

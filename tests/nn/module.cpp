@@ -64,10 +64,10 @@ TEST_CASE("parameters and buffers have the names of the path to them, in order o
 TEST_CASE("modules are listed with their paths, parents first") {
   Net net;
   const auto modules = net->named_modules();
-  CHECK(modules.keys() ==
-        std::vector<std::string>{"", "stem", "stem.0", "stem.1", "stem.2", "stem.3", "blocks",
-                                 "blocks.0", "blocks.0.first", "blocks.0.second", "blocks.1",
-                                 "blocks.1.first", "blocks.1.second", "head"});
+  CHECK(modules.keys() == std::vector<std::string>{"", "stem", "stem.0", "stem.1", "stem.2",
+                                                   "stem.3", "blocks", "blocks.0", "blocks.0.first",
+                                                   "blocks.0.second", "blocks.1", "blocks.1.first",
+                                                   "blocks.1.second", "head"});
   CHECK(modules["head"] == net->head.ptr());
   CHECK(net->modules(/*include_self=*/false).size() == 13);
   CHECK(net->named_modules("net").keys()[1] == "net.stem");
@@ -175,9 +175,11 @@ TEST_CASE("apply visits all modules, with and without names and pointers") {
   net->apply([&](const std::string& name, nn::Module&) { names.push_back(name); });
   CHECK(names == net->named_modules().keys());
   names.clear();
-  net->apply([&](const std::string& name, const std::shared_ptr<nn::Module>& m) {
-    names.push_back(name + ":" + std::to_string(m->children().size()));
-  }, "net");
+  net->apply(
+      [&](const std::string& name, const std::shared_ptr<nn::Module>& m) {
+        names.push_back(name + ":" + std::to_string(m->children().size()));
+      },
+      "net");
   CHECK(names.front() == "net:3");
   int count = 0;
   net->apply([&](const std::shared_ptr<nn::Module>&) { ++count; });
@@ -336,8 +338,8 @@ TEST_CASE("registered memory has the category of its role, to the byte") {
   const auto buffers = category_bytes(Category::buffer);
   {
     nn::Sequential model(nn::Conv2d(3, 20, 5), nn::BatchNorm2d(20), nn::Flatten(),
-                         nn::Linear(100, 300), nn::Embedding(7, 9), nn::LayerNorm(
-                             nn::LayerNormOptions({300})));
+                         nn::Linear(100, 300), nn::Embedding(7, 9),
+                         nn::LayerNorm(nn::LayerNormOptions({300})));
     CHECK(category_bytes(Category::parameter) - parameters == bytes(model->parameters()));
     CHECK(category_bytes(Category::buffer) - buffers == bytes(model->buffers()));
     CHECK(bytes(model->parameters()) ==

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <string>
 
-#include "catch.h"
 #include <ebb/ebb.h>
+#include "catch.h"
 
 // What the tests of modules share.
 

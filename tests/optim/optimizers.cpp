@@ -2,10 +2,10 @@
 #include <memory>
 #include <vector>
 
-#include "catch.h"
 #include <ebb/ebb.h>
 #include <ebb/testing/fail_allocation.h>
 #include <ebb/testing/measure.h>
+#include "catch.h"
 
 namespace optim = ebb::optim;
 using Catch::Matchers::ContainsSubstring;
@@ -54,7 +54,8 @@ TEST_CASE("options out of range are refused, for the defaults and for groups") {
   const auto p = parameter({2});
   using optim::AdamOptions;
   using optim::SGDOptions;
-  CHECK_THROWS_WITH(optim::SGD({p}, SGDOptions(-1)), ContainsSubstring("Invalid learning rate: -1"));
+  CHECK_THROWS_WITH(optim::SGD({p}, SGDOptions(-1)),
+                    ContainsSubstring("Invalid learning rate: -1"));
   CHECK_THROWS_WITH(optim::SGD({p}, SGDOptions(1).momentum(-0.5)), ContainsSubstring("momentum"));
   CHECK_THROWS_WITH(optim::SGD({p}, SGDOptions(1).weight_decay(-1)),
                     ContainsSubstring("weight_decay"));
@@ -151,8 +152,8 @@ TEST_CASE("large, strided and empty parameters step like small ones") {
         large.detach().clone().narrow(1, 3, 200).detach().requires_grad_(),
         ebb::empty({0, 3}, ebb::kDouble).requires_grad_(),
         ebb::randn({}, ebb::kDouble).requires_grad_()};
-    optim::SGD optimizer(parameters,
-                         optim::SGDOptions(0.1).momentum(0.9).weight_decay(0.01).nesterov(nesterov));
+    optim::SGD optimizer(
+        parameters, optim::SGDOptions(0.1).momentum(0.9).weight_decay(0.01).nesterov(nesterov));
     std::vector<Tensor> wanted, buffers(parameters.size());
     for (const Tensor& p : parameters) wanted.push_back(p.detach().clone());
     for (int step = 0; step < 3; ++step) {
@@ -200,8 +201,7 @@ TEST_CASE("half and bfloat16 parameters are computed in float") {
     single.step();
     CHECK(p.scalar_type() == dtype);
     CHECK(ebb::equal(p.detach(), q.detach().to(dtype)));
-    auto& state =
-        static_cast<optim::AdamParamState&>(*half.state().at(p.unsafeGetTensorImpl()));
+    auto& state = static_cast<optim::AdamParamState&>(*half.state().at(p.unsafeGetTensorImpl()));
     CHECK(state.exp_avg().scalar_type() == dtype);
   }
 }
@@ -311,7 +311,8 @@ TEST_CASE("momentum can be switched on and off between steps") {
     options.momentum(momentum);
     give_gradient(p);
     Tensor none;
-    wanted = sgd_reference(wanted, p.grad(), momentum == 0 ? none : buffer, 0.1, momentum, 0, false);
+    wanted =
+        sgd_reference(wanted, p.grad(), momentum == 0 ? none : buffer, 0.1, momentum, 0, false);
     optimizer.step();
   }
   CHECK(ebb::allclose(p.detach(), wanted, 1e-12, 1e-12));

@@ -35,9 +35,8 @@ Problem least_squares() {
 }
 
 Problem rosenbrock() {
-  return {ebb::tensor({-1.2, 1.0}, ebb::kDouble).requires_grad_(true), [](const Tensor& p) {
-            return (1 - p[0]).pow(2) + 100 * (p[1] - p[0].pow(2)).pow(2);
-          }};
+  return {ebb::tensor({-1.2, 1.0}, ebb::kDouble).requires_grad_(true),
+          [](const Tensor& p) { return (1 - p[0]).pow(2) + 100 * (p[1] - p[0].pow(2)).pow(2); }};
 }
 
 template <typename Optimizer, typename Options>
@@ -79,8 +78,7 @@ TEST_CASE("Adam takes LibTorch's way") {
                          least_squares());
   check_trajectory<Adam>("adam.amsgrad", AdamOptions(0.2).betas({0.5, 0.6}).amsgrad(true),
                          least_squares());
-  check_trajectory<Adam>("adam.weight_decay", AdamOptions(0.1).weight_decay(0.5),
-                         least_squares());
+  check_trajectory<Adam>("adam.weight_decay", AdamOptions(0.1).weight_decay(0.5), least_squares());
 }
 
 TEST_CASE("AdamW takes LibTorch's way") {

@@ -134,8 +134,8 @@ void run_blocks(const TensorIterator& it, const Step& step, char* const* pointer
       char* const from = pointers[i] + done * it.stride(i, 0);
       operands[i] = is_direct<T>(it, i) ? reinterpret_cast<T*>(from) : copies[i];
       if (operands[i] == copies[i]) {
-        loads(scalar_type_of<T>)[static_cast<int>(it.dtype(i))](
-            copies[i], from, {size, 1, it.stride(i, 0), 0});
+        loads(scalar_type_of<T>)[static_cast<int>(it.dtype(i))](copies[i], from,
+                                                                {size, 1, it.stride(i, 0), 0});
       }
     }
     step(operands, count, size);

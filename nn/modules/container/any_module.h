@@ -35,9 +35,10 @@ auto forward_signature() {
   if constexpr (requires { signature_of(&M::forward); }) {
     return decltype(signature_of(&M::forward))();
   } else {
-    static_assert(requires(M& module, Tensor x) { module.forward(x); },
-                  "a module in an AnyModule or Sequential needs a forward() that takes a Tensor or "
-                  "that is neither overloaded nor a template");
+    static_assert(
+        requires(M & module, Tensor x) { module.forward(x); },
+        "a module in an AnyModule or Sequential needs a forward() that takes a Tensor or "
+        "that is neither overloaded nor a template");
     return Signature<decltype(std::declval<M&>().forward(std::declval<Tensor>())), Tensor>();
   }
 }
@@ -51,7 +52,8 @@ class AnyModuleBody {
   [[nodiscard]] virtual const std::shared_ptr<Module>& module() const = 0;
   [[nodiscard]] virtual const std::type_info& type_info() const = 0;
   /// The same over another module, which must be of the same type.
-  [[nodiscard]] virtual std::shared_ptr<AnyModuleBody> with(std::shared_ptr<Module> module) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<AnyModuleBody> with(
+      std::shared_ptr<Module> module) const = 0;
 
  protected:
   [[noreturn]] EBB_API static void raise_count(const Module& module, size_t least, size_t most,
@@ -69,7 +71,7 @@ class AnyModuleBodyOf final : public AnyModuleBody {
   /// Whether forward takes the first arguments alone, since the others have defaults.
   template <size_t... I>
   static constexpr bool takes(std::index_sequence<I...>) {
-    return requires(M& m) { m.forward(std::declval<std::tuple_element_t<I, Arguments>>()...); };
+    return requires(M & m) { m.forward(std::declval<std::tuple_element_t<I, Arguments>>()...); };
   }
   template <size_t count = 0>
   static constexpr size_t least() {
@@ -107,8 +109,8 @@ class AnyModuleBodyOf final : public AnyModuleBody {
   }
   template <size_t... I>
   AnyValue call_with([[maybe_unused]] AnyValue* arguments, std::index_sequence<I...>) {
-    return AnyValue(
-        typename Forward::result(typed_->forward(argument<std::tuple_element_t<I, Arguments>>(arguments[I], I)...)));
+    return AnyValue(typename Forward::result(
+        typed_->forward(argument<std::tuple_element_t<I, Arguments>>(arguments[I], I)...)));
   }
   /// By value: moved out, so that the callee decides how long it lives.
   template <typename A>
@@ -124,28 +126,27 @@ class AnyModuleBodyOf final : public AnyModuleBody {
 
 }  // namespace detail
 
-/// Any module with a `forward`, its type erased. Copies share the module. The arguments of `forward`
-/// must be of exactly the types that the module's forward takes, references aside.
+/// Any module with a `forward`, its type erased. Copies share the module. The arguments of
+/// `forward` must be of exactly the types that the module's forward takes, references aside.
 class AnyModule {
  public:
   /// An empty one.
   AnyModule() = default;
   template <typename M>
-    requires std::is_base_of_v<Module, M>
+  requires std::is_base_of_v<Module, M>
   explicit AnyModule(std::shared_ptr<M> module) {
     EBB_CHECK(module != nullptr, "AnyModule: the pointer to the module is null");
     body_ = std::make_shared<detail::AnyModuleBodyOf<M>>(std::move(module));
   }
   template <typename M>
-    requires detail::is_module<M>
+  requires detail::is_module<M>
   explicit AnyModule(M&& module)
       : AnyModule(std::make_shared<std::remove_cvref_t<M>>(std::forward<M>(module))) {}
   template <typename M>
   explicit AnyModule(const ModuleHolder<M>& holder) : AnyModule(holder.ptr()) {}
   /// Takes another module.
   template <typename M>
-    requires(!std::is_same_v<std::remove_cvref_t<M>, AnyModule>)
-  AnyModule& operator=(M&& module) {
+  requires(!std::is_same_v<std::remove_cvref_t<M>, AnyModule>) AnyModule& operator=(M&& module) {
     return *this = AnyModule(std::forward<M>(module));
   }
 
@@ -159,7 +160,8 @@ class AnyModule {
   /// Calls the module's forward. Throws an Error if the arguments do not fit.
   template <typename... Arguments>
   AnyValue any_forward(Arguments&&... arguments) {
-    std::array<AnyValue, sizeof...(Arguments)> values{AnyValue(std::forward<Arguments>(arguments))...};
+    std::array<AnyValue, sizeof...(Arguments)> values{
+        AnyValue(std::forward<Arguments>(arguments))...};
     return body().forward(values.data(), values.size());
   }
   /// The same; throws an Error if the result is no ReturnType.
@@ -170,22 +172,18 @@ class AnyModule {
 
   /// The module as a T, or as the holder T. Throws an Error if it is of another type.
   template <typename T>
-    requires detail::is_module<T>
-  [[nodiscard]] T& get() const {
-    return *ptr<T>();
-  }
+  requires detail::is_module<T>
+  [[nodiscard]] T& get() const { return *ptr<T>(); }
   template <typename T>
-    requires detail::HolderType<T>
-  [[nodiscard]] T get() const {
-    return T(ptr<typename T::ContainedType>());
-  }
+  requires detail::HolderType<T>
+  [[nodiscard]] T get() const { return T(ptr<typename T::ContainedType>()); }
   [[nodiscard]] std::shared_ptr<Module> ptr() const { return body().module(); }
   template <typename T>
-    requires detail::is_module<T>
+  requires detail::is_module<T>
   [[nodiscard]] std::shared_ptr<T> ptr() const {
     auto typed = std::dynamic_pointer_cast<T>(body().module());
-    EBB_CHECK(typed != nullptr, "Attempted to cast module of type ",
-              detail::type_name(type_info()), " to type ", detail::type_name(typeid(T)));
+    EBB_CHECK(typed != nullptr, "Attempted to cast module of type ", detail::type_name(type_info()),
+              " to type ", detail::type_name(typeid(T)));
     return typed;
   }
   /// The type that the module was given as.

@@ -18,8 +18,8 @@ EBB_API std::string type_name(const std::type_info& type);
 class AnyValue {
  public:
   template <typename T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, AnyValue>)
-  explicit AnyValue(T&& value) : value_(std::forward<T>(value)) {}
+  requires(!std::is_same_v<std::remove_cvref_t<T>, AnyValue>) explicit AnyValue(T&& value)
+      : value_(std::forward<T>(value)) {}
 
   /// The value as a T; null, or an Error, if it is of another type.
   template <typename T>

@@ -16,8 +16,7 @@ class EBB_API FunctionalImpl : public Cloneable<FunctionalImpl> {
 
   explicit FunctionalImpl(Function function) : function_(std::move(function)) {}
   template <typename F, typename... Arguments>
-    requires(sizeof...(Arguments) > 0)
-  explicit FunctionalImpl(F function, Arguments... arguments)
+  requires(sizeof...(Arguments) > 0) explicit FunctionalImpl(F function, Arguments... arguments)
       : function_([function, arguments...](Tensor input) -> Tensor {
           return function(std::move(input), arguments...);
         }) {}

@@ -45,8 +45,8 @@ class EBB_API ModuleListImpl : public Cloneable<ModuleListImpl> {
   ModuleListImpl& operator=(const ModuleListImpl&) = default;
   /// Of modules, holders or pointers to modules.
   template <typename First, typename... Rest>
-    requires(!std::is_base_of_v<ModuleListImpl, std::remove_cvref_t<First>>)
-  explicit ModuleListImpl(First&& first, Rest&&... rest) {
+  requires(!std::is_base_of_v<ModuleListImpl, std::remove_cvref_t<First>>) explicit ModuleListImpl(
+      First&& first, Rest&&... rest) {
     push_back(std::forward<First>(first));
     (push_back(std::forward<Rest>(rest)), ...);
   }

@@ -23,8 +23,8 @@ class EBB_API SequentialImpl : public Cloneable<SequentialImpl> {
   SequentialImpl& operator=(const SequentialImpl&) = default;
   /// Of modules, holders, pointers to modules or AnyModules, with their numbers as names.
   template <typename First, typename... Rest>
-    requires(!std::is_base_of_v<SequentialImpl, std::remove_cvref_t<First>>)
-  explicit SequentialImpl(First&& first, Rest&&... rest) {
+  requires(!std::is_base_of_v<SequentialImpl, std::remove_cvref_t<First>>) explicit SequentialImpl(
+      First&& first, Rest&&... rest) {
     push_back(std::forward<First>(first));
     (push_back(std::forward<Rest>(rest)), ...);
   }
@@ -40,8 +40,8 @@ class EBB_API SequentialImpl : public Cloneable<SequentialImpl> {
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
-  /// Throws an Error if there are no modules, if an argument does not fit its module, or if the last
-  /// result is no ReturnType.
+  /// Throws an Error if there are no modules, if an argument does not fit its module, or if the
+  /// last result is no ReturnType.
   template <typename ReturnType = Tensor, typename... Inputs>
   ReturnType forward(Inputs&&... inputs) {
     EBB_CHECK(!is_empty(), "Cannot call forward() on an empty Sequential");
@@ -56,8 +56,7 @@ class EBB_API SequentialImpl : public Cloneable<SequentialImpl> {
 
   /// Adds a module, under its number or a name.
   template <typename M>
-    requires(!std::is_convertible_v<M, std::string>)
-  void push_back(M&& module) {
+  requires(!std::is_convertible_v<M, std::string>) void push_back(M&& module) {
     push_back(std::to_string(modules_.size()), std::forward<M>(module));
   }
   template <typename M>
