@@ -12,8 +12,9 @@ namespace {
 
 Tensor root_gradient(const Tensor& output, const Tensor& given, size_t i) {
   if (!given.defined()) {
-    EBB_CHECK(output.numel() == 1, "grad can be implicitly created only for scalar outputs: output ",
-              i, " has the sizes ", output.sizes(), "; pass its gradient");
+    EBB_CHECK(output.numel() == 1,
+              "grad can be implicitly created only for scalar outputs: output ", i,
+              " has the sizes ", output.sizes(), "; pass its gradient");
     Tensor one(ops::empty_like(output));
     ops::fill_fresh(one, 1);
     return one;
@@ -38,10 +39,10 @@ engine::Request request_of(const variable_list& outputs, const variable_list& gr
   for (size_t i = 0; i < outputs.size(); ++i) {
     EBB_CHECK(outputs[i].defined(), "element ", i, " of tensors is undefined");
     Edge edge = gradient_edge(outputs[i]);
-    EBB_CHECK(edge.valid(), "element ", i, " of tensors does not require grad and does not have a grad_fn (sizes ",
+    EBB_CHECK(edge.valid(), "element ", i,
+              " of tensors does not require grad and does not have a grad_fn (sizes ",
               outputs[i].sizes(), ")");
-    request.root_grads.push_back(
-        root_gradient(outputs[i], grads.empty() ? Tensor() : grads[i], i));
+    request.root_grads.push_back(root_gradient(outputs[i], grads.empty() ? Tensor() : grads[i], i));
     request.roots.push_back(std::move(edge));
   }
   return request;
@@ -53,8 +54,8 @@ edge_list edges_of(const variable_list& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     EBB_CHECK(inputs[i].defined(), "input ", i, " is undefined");
     edges.push_back(gradient_edge(inputs[i]));
-    EBB_CHECK(edges[i].valid(), "one of the differentiated tensors does not require grad: input ", i,
-              " (sizes ", inputs[i].sizes(), ")");
+    EBB_CHECK(edges[i].valid(), "one of the differentiated tensors does not require grad: input ",
+              i, " (sizes ", inputs[i].sizes(), ")");
   }
   return edges;
 }
@@ -87,9 +88,10 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs,
   request.accumulate = false;
   variable_list gradients = engine::run(std::move(request));
   for (size_t i = 0; i < gradients.size(); ++i) {
-    EBB_CHECK(gradients[i].defined() || allow_unused,
-              "one of the differentiated tensors appears to not have been used in the graph: input ",
-              i, " (sizes ", inputs[i].sizes(), "); set allow_unused=true if this is meant");
+    EBB_CHECK(
+        gradients[i].defined() || allow_unused,
+        "one of the differentiated tensors appears to not have been used in the graph: input ", i,
+        " (sizes ", inputs[i].sizes(), "); set allow_unused=true if this is meant");
   }
   return gradients;
 }

@@ -9,8 +9,8 @@ namespace ebb::autograd {
 /// Computes the sum of the gradients of `tensors` with respect to the leaves that they depend on
 /// and adds it to `.grad()` of these. `grad_tensors`: the gradient of each tensor, of its sizes; a
 /// list that is empty or an entry that is undefined stands for 1 where the tensor has one element.
-/// The graph is spent unless `retain_graph` (by default: as `create_graph`). With `create_graph` the
-/// gradients have a graph of their own. `inputs`: accumulate into these tensors only. Throws an
+/// The graph is spent unless `retain_graph` (by default: as `create_graph`). With `create_graph`
+/// the gradients have a graph of their own. `inputs`: accumulate into these tensors only. Throws an
 /// Error if a tensor does not require grad, or if sizes differ.
 EBB_API void backward(const variable_list& tensors, const variable_list& grad_tensors = {},
                       std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,

@@ -31,7 +31,7 @@ class EBB_API AutogradMeta final : public AutogradMetaInterface {
   uint32_t output_nr = 0;
   unsigned next_hook = 0;
   bool retains_grad = false;
-  SmallLock lock;  ///< of making accumulator and, for views, grad_fn
+  SmallLock lock;                   ///< of making accumulator and, for views, grad_fn
   intrusive_ptr<Node> accumulator;  ///< of a leaf; it knows the leaf weakly
   std::unique_ptr<ViewInfo> view;
   std::vector<std::pair<unsigned, std::shared_ptr<PostAccumulateHook>>> post_accumulate_hooks;

@@ -61,8 +61,8 @@ void fit(Tensor& grad, const Node& from, const Edge& edge) {
   if (edge.input_nr >= edge.node->num_inputs()) return;
   const InputMetadata& wanted = edge.node->input_metadata(edge.input_nr);
   const IntArrayRef sizes = wanted.sizes;
-  if (grad.sizes() == sizes && grad.scalar_type() == wanted.dtype &&
-      grad.device() == wanted.device) [[likely]] {
+  if (grad.sizes() == sizes && grad.scalar_type() == wanted.dtype && grad.device() == wanted.device)
+      [[likely]] {
     return;
   }
   if (wanted.dtype == ScalarType::Undefined) return;

@@ -6,10 +6,11 @@ namespace ebb::autograd::engine {
 
 /// What one call of backward or grad is asked for.
 struct Request {
-  edge_list roots;              ///< where the gradients enter
-  variable_list root_grads;     ///< one for each root
+  edge_list roots;                    ///< where the gradients enter
+  variable_list root_grads;           ///< one for each root
   const edge_list* inputs = nullptr;  ///< only what leads to these is computed; null: all
-  bool accumulate = true;       ///< into `.grad` of leaves; otherwise the gradients of `inputs` are returned
+  bool accumulate =
+      true;  ///< into `.grad` of leaves; otherwise the gradients of `inputs` are returned
   bool keep_graph = false;
   bool create_graph = false;
 };

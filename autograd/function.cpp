@@ -52,8 +52,8 @@ bool AutogradContext::needs_input_grad(size_t i) const {
   const bool in_forward = !node_->inputs_.empty() || node_->num_outputs() == 0;
   if (!in_forward) return node_->should_compute(i);
   if (i >= node_->is_tensor_.size() || !node_->is_tensor_[i]) return false;
-  const auto tensors_before = static_cast<size_t>(
-      std::count(node_->is_tensor_.begin(), node_->is_tensor_.begin() + static_cast<int64_t>(i), true));
+  const auto tensors_before = static_cast<size_t>(std::count(
+      node_->is_tensor_.begin(), node_->is_tensor_.begin() + static_cast<int64_t>(i), true));
   const Tensor& input = node_->inputs_[tensors_before];
   return input.defined() && input.requires_grad();
 }
@@ -72,7 +72,8 @@ void CustomNode::finish(variable_list& outputs) {
     for (const Tensor& input : inputs_) add_next_edge(gradient_edge(input));
   }
   for (const Tensor& input : context_.dirty_) {
-    EBB_CHECK(holds(outputs, input), name(), ": a tensor that was marked dirty is not among the outputs");
+    EBB_CHECK(holds(outputs, input), name(),
+              ": a tensor that was marked dirty is not among the outputs");
   }
   size_t differentiable = 0;
   for (const Tensor& output : outputs) {

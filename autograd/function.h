@@ -74,8 +74,9 @@ using CustomBackward = variable_list (*)(AutogradContext*, variable_list);
 /// The node of a Function.
 class EBB_API CustomNode final : public Node {
  public:
-  CustomNode(const char* name, CustomBackward backward)
-      : Node(name), backward_(backward) { context_.node_ = this; }
+  CustomNode(const char* name, CustomBackward backward) : Node(name), backward_(backward) {
+    context_.node_ = this;
+  }
   variable_list apply(variable_list&& grads) override;
   void release_variables() noexcept override;
 

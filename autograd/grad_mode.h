@@ -35,8 +35,7 @@ class NoGradGuard : public AutoGradMode {
 class InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true)
-      : outer_inference_(thread_state().inference_mode),
-        outer_grad_(thread_state().grad_enabled) {
+      : outer_inference_(thread_state().inference_mode), outer_grad_(thread_state().grad_enabled) {
     thread_state().inference_mode = enabled;
     thread_state().grad_enabled = !enabled;
   }

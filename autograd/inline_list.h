@@ -36,7 +36,8 @@ class InlineList {
   template <typename... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) {
-      T value{std::forward<Args>(args)...};  // before growth: an argument may be one of the elements
+      T value{
+          std::forward<Args>(args)...};  // before growth: an argument may be one of the elements
       reserve(2 * size_t{capacity_});
       return *new (data_ + size_++) T(std::move(value));
     }

@@ -14,25 +14,25 @@ namespace ebb {
 class IValue {
  public:
   IValue() = default;
-  IValue(bool value) : value_(value) {}                           // NOLINT: implicit
-  IValue(int value) : value_(static_cast<int64_t>(value)) {}      // NOLINT
-  IValue(long value) : value_(static_cast<int64_t>(value)) {}     // NOLINT
-  IValue(long long value) : value_(static_cast<int64_t>(value)) {}  // NOLINT
-  IValue(unsigned value) : value_(static_cast<int64_t>(value)) {}   // NOLINT
+  IValue(bool value) : value_(value) {}                                 // NOLINT: implicit
+  IValue(int value) : value_(static_cast<int64_t>(value)) {}            // NOLINT
+  IValue(long value) : value_(static_cast<int64_t>(value)) {}           // NOLINT
+  IValue(long long value) : value_(static_cast<int64_t>(value)) {}      // NOLINT
+  IValue(unsigned value) : value_(static_cast<int64_t>(value)) {}       // NOLINT
   IValue(unsigned long value) : value_(static_cast<int64_t>(value)) {}  // NOLINT
-  IValue(double value) : value_(value) {}                         // NOLINT
-  IValue(float value) : value_(static_cast<double>(value)) {}     // NOLINT
-  IValue(const char* value) : value_(std::string(value)) {}       // NOLINT
-  IValue(std::string value) : value_(std::move(value)) {}         // NOLINT
-  IValue(Tensor value) : value_(std::move(value)) {}              // NOLINT
-  IValue(ScalarType value) : value_(value) {}                     // NOLINT
-  IValue(Device value) : value_(value) {}                         // NOLINT
-  IValue(const Scalar& value) : value_(value) {}                  // NOLINT
-  IValue(std::vector<int64_t> value) : value_(std::move(value)) {}  // NOLINT
-  IValue(IntArrayRef value) : value_(value.vec()) {}              // NOLINT
-  IValue(std::vector<double> value) : value_(std::move(value)) {}  // NOLINT
-  IValue(std::vector<bool> value) : value_(std::move(value)) {}   // NOLINT
-  IValue(std::vector<Tensor> value) : value_(std::move(value)) {}  // NOLINT
+  IValue(double value) : value_(value) {}                               // NOLINT
+  IValue(float value) : value_(static_cast<double>(value)) {}           // NOLINT
+  IValue(const char* value) : value_(std::string(value)) {}             // NOLINT
+  IValue(std::string value) : value_(std::move(value)) {}               // NOLINT
+  IValue(Tensor value) : value_(std::move(value)) {}                    // NOLINT
+  IValue(ScalarType value) : value_(value) {}                           // NOLINT
+  IValue(Device value) : value_(value) {}                               // NOLINT
+  IValue(const Scalar& value) : value_(value) {}                        // NOLINT
+  IValue(std::vector<int64_t> value) : value_(std::move(value)) {}      // NOLINT
+  IValue(IntArrayRef value) : value_(value.vec()) {}                    // NOLINT
+  IValue(std::vector<double> value) : value_(std::move(value)) {}       // NOLINT
+  IValue(std::vector<bool> value) : value_(std::move(value)) {}         // NOLINT
+  IValue(std::vector<Tensor> value) : value_(std::move(value)) {}       // NOLINT
 
   [[nodiscard]] bool isNone() const { return holds<std::monostate>(); }
   [[nodiscard]] bool isBool() const { return holds<bool>(); }
@@ -40,7 +40,9 @@ class IValue {
   [[nodiscard]] bool isDouble() const { return holds<double>(); }
   [[nodiscard]] bool isString() const { return holds<std::string>(); }
   [[nodiscard]] bool isTensor() const { return holds<Tensor>(); }
-  [[nodiscard]] bool isScalar() const { return isInt() || isDouble() || isBool() || holds<Scalar>(); }
+  [[nodiscard]] bool isScalar() const {
+    return isInt() || isDouble() || isBool() || holds<Scalar>();
+  }
   [[nodiscard]] bool isIntList() const { return holds<std::vector<int64_t>>(); }
   [[nodiscard]] bool isTensorList() const { return holds<std::vector<Tensor>>(); }
 

@@ -77,7 +77,9 @@ void Node::uncount() noexcept {
 }
 
 void* Node::operator new(size_t bytes) { return ::operator new(bytes); }
-void Node::operator delete(void* memory, size_t bytes) noexcept { ::operator delete(memory, bytes); }
+void Node::operator delete(void* memory, size_t bytes) noexcept {
+  ::operator delete(memory, bytes);
+}
 
 void Node::destroy() noexcept { worklist.add(this); }
 
@@ -105,7 +107,7 @@ bool Node::should_compute(size_t i) const noexcept {
 }
 
 void Node::spend(bool failed) noexcept {
-  if (is_accumulate_grad_) return;  // it is there for every backward, with the hooks of its leaf
+  if (is_accumulate_grad_) return;   // it is there for every backward, with the hooks of its leaf
   std::unique_ptr<NodeHooks> hooks;  // end outside of the lock: they are the user's
   {
     const std::lock_guard lock(lock_);
@@ -131,8 +133,7 @@ NodeHooks& Node::hooks() {
 std::string Node::describe_op() const {
   const std::string op = op_name_ == nullptr ? name_ : op_name_;
   if (input_metadata_.empty() || input_metadata_[0].dtype == ScalarType::Undefined) return op;
-  return detail::concat(op, ", whose result has the sizes ",
-                        IntArrayRef(input_metadata_[0].sizes));
+  return detail::concat(op, ", whose result has the sizes ", IntArrayRef(input_metadata_[0].sizes));
 }
 
 void run_tensor_hooks(const std::vector<TensorHook>& hooks, variable_list& grads) {
@@ -143,8 +144,9 @@ void run_tensor_hooks(const std::vector<TensorHook>& hooks, variable_list& grads
     if (!grad.defined()) continue;
     Tensor replacement = (*hook.call)(grad);
     if (!replacement.defined()) continue;
-    EBB_CHECK(replacement.sizes() == grad.sizes(), "a tensor hook changed the sizes of a gradient from ",
-              grad.sizes(), " to ", replacement.sizes());
+    EBB_CHECK(replacement.sizes() == grad.sizes(),
+              "a tensor hook changed the sizes of a gradient from ", grad.sizes(), " to ",
+              replacement.sizes());
     grad = std::move(replacement);
   }
 }

@@ -82,7 +82,8 @@ void Recorder::prepare_write(const Tensor& written) {
   check_view_kind(written, /*indirect=*/false);
   EBB_CHECK(!base->requires_grad() || grad_fn(*base).defined(),
             "a view of a leaf Variable that requires grad is being used in an in-place operation "
-            "(sizes ", written.sizes(), "): write under NoGradGuard, or out of place");
+            "(sizes ",
+            written.sizes(), "): write under NoGradGuard, or out of place");
 }
 
 SavedTensor Recorder::save(const Tensor& tensor) {
@@ -152,12 +153,12 @@ void check_recorded_write(const Tensor& self) {
 void check_inplace(const Tensor& self) {
   if (!self.defined()) static_cast<void>(self.sizes());  // raises
   const ThreadState& state = thread_state();
-  EBB_CHECK(!self.is_inference() || state.inference_mode,
-            "an inference tensor (sizes ", self.sizes(),
-            ") is written in place outside InferenceMode: write to a clone of it");
-  EBB_CHECK(self.is_contiguous() || !has_internal_overlap(self.sizes(), self.strides()),
-            "a tensor of sizes ", self.sizes(), " and strides ", self.strides(),
-            " is written in place, but several of its elements share memory (expand): clone it first");
+  EBB_CHECK(!self.is_inference() || state.inference_mode, "an inference tensor (sizes ",
+            self.sizes(), ") is written in place outside InferenceMode: write to a clone of it");
+  EBB_CHECK(
+      self.is_contiguous() || !has_internal_overlap(self.sizes(), self.strides()),
+      "a tensor of sizes ", self.sizes(), " and strides ", self.strides(),
+      " is written in place, but several of its elements share memory (expand): clone it first");
   if (state.grad_enabled && self.requires_grad()) check_recorded_write(self);
 }
 

@@ -101,25 +101,27 @@ Tensor SavedTensor::unpack(const intrusive_ptr<Node>& node, bool with_history) c
   if (!defined_) return {};
   if (state_ != nullptr) {
     PackedTensor packed;
-    for (const SavedTensor& part : state_->tensors) packed.tensors.push_back(part.unpack(node, false));
+    for (const SavedTensor& part : state_->tensors)
+      packed.tensors.push_back(part.unpack(node, false));
     packed.state = state_->state;
     Tensor tensor;
     {
       const NoGradGuard no_grad;
       tensor = state_->functions->unpack(packed);
     }
-    EBB_CHECK(tensor.defined() && tensor.sizes() == IntArrayRef(sizes_) &&
-                  tensor.scalar_type() == dtype_,
-              "a saved-tensor unpack hook gave a tensor of ",
-              tensor.defined() ? detail::concat("sizes ", tensor.sizes(), " and dtype ",
-                                                to_string(tensor.scalar_type()))
-                               : std::string("no kind"),
-              " for one of sizes ", IntArrayRef(sizes_), " and dtype ", to_string(dtype_));
+    EBB_CHECK(
+        tensor.defined() && tensor.sizes() == IntArrayRef(sizes_) && tensor.scalar_type() == dtype_,
+        "a saved-tensor unpack hook gave a tensor of ",
+        tensor.defined() ? detail::concat("sizes ", tensor.sizes(), " and dtype ",
+                                          to_string(tensor.scalar_type()))
+                         : std::string("no kind"),
+        " for one of sizes ", IntArrayRef(sizes_), " and dtype ", to_string(dtype_));
     if (!with_history) return tensor;
     return with_place(alias(tensor).impl_ptr(), node);
   }
   check_version(node.get());
-  auto impl = make_intrusive<TensorImpl>(storage_, dtype_, device_, sizes_, strides_, storage_offset_);
+  auto impl =
+      make_intrusive<TensorImpl>(storage_, dtype_, device_, sizes_, strides_, storage_offset_);
   impl->set_inference(false);
   impl->set_version(counter_);
   impl->set_wrapped_number(is_wrapped_number_);
@@ -156,14 +158,18 @@ Tensor SavedTensor::with_place(intrusive_ptr<TensorImpl> impl,
 
 void SavedTensor::check_version(const Node* node) const {
   const uint32_t current = counter_->current();
-  if (current == version_) [[likely]] return;
+  if (current == version_) [[likely]]
+    return;
   const char* source = is_output_ ? (node == nullptr ? "" : node->name())
                        : edge_.valid() && !edge_.node->is_accumulate_grad() ? edge_.node->name()
-                                                                          : nullptr;
-  EBB_CHECK(false, "one of the variables needed for gradient computation has been modified by an "
-            "inplace operation: ", to_string(dtype_), IntArrayRef(sizes_),
-            source == nullptr ? std::string()
-                              : detail::concat(", which is output ", edge_.input_nr, " of ", source),
+                                                                            : nullptr;
+  EBB_CHECK(false,
+            "one of the variables needed for gradient computation has been modified by an "
+            "inplace operation: ",
+            to_string(dtype_), IntArrayRef(sizes_),
+            source == nullptr
+                ? std::string()
+                : detail::concat(", which is output ", edge_.input_nr, " of ", source),
             ", saved by ", node == nullptr ? "an op" : node->name(),
             node == nullptr ? std::string() : detail::concat(" (", node->describe_op(), ")"),
             ", is at version ", current, "; expected version ", version_,

@@ -26,9 +26,9 @@ class EBB_API SavedTensor {
   ~SavedTensor();
 
   [[nodiscard]] bool defined() const noexcept { return defined_; }
-  /// The tensor with its place in the graph. `node`: the node that saved it, whose output it may be.
-  /// Throws an Error that names the op, both versions and the fix if it was written in place since.
-  /// Without `with_history` the tensor is a constant.
+  /// The tensor with its place in the graph. `node`: the node that saved it, whose output it may
+  /// be. Throws an Error that names the op, both versions and the fix if it was written in place
+  /// since. Without `with_history` the tensor is a constant.
   [[nodiscard]] Tensor unpack(const intrusive_ptr<Node>& node, bool with_history = true) const;
   /// Lets go of the memory.
   void reset() noexcept;

@@ -109,7 +109,8 @@ void Tensor::set_data(const Tensor& fresh) const {
   const OpName name("set_data");
   static_cast<void>(sizes());
   EBB_CHECK(fresh.defined(), "expected a tensor with data, got an undefined one");
-  EBB_CHECK(!requires_grad() || fresh.is_floating_point(), "a tensor that requires grad cannot take data of dtype ",
+  EBB_CHECK(!requires_grad() || fresh.is_floating_point(),
+            "a tensor that requires grad cannot take data of dtype ",
             to_string(fresh.scalar_type()));
   if (AutogradMeta* meta = meta_of(*this)) {
     impl()->set_view_flag(false);
@@ -143,8 +144,8 @@ const Tensor& Tensor::_base() const {
 
 unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {
   const OpName name("register_hook");
-  EBB_CHECK(requires_grad(), "cannot register a hook on a tensor that does not require grad (sizes ",
-            sizes(), ")");
+  EBB_CHECK(requires_grad(),
+            "cannot register a hook on a tensor that does not require grad (sizes ", sizes(), ")");
   AutogradMeta& meta = materialize_meta(*this);
   const unsigned id = meta.next_hook++;
   const autograd::Edge edge = autograd::gradient_edge(*this);
@@ -165,8 +166,7 @@ void Tensor::remove_hook(unsigned handle) const {
   });
 }
 
-unsigned Tensor::register_post_accumulate_grad_hook(
-    std::function<void(const Tensor&)> hook) const {
+unsigned Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) const {
   const OpName name("register_post_accumulate_grad_hook");
   EBB_CHECK(requires_grad() && is_leaf(),
             "post-accumulate-grad hooks are for leaves that require grad (sizes ", sizes(), ")");

@@ -37,8 +37,9 @@ void mark_view(const Tensor& view, const Tensor& self, bool multi_output) {
 void check_view_kind(const Tensor& view, bool indirect) {
   const ViewKind kind = meta_of(view)->view->kind;
   if (kind == ViewKind::normal) return;
-  const char* what = indirect ? "the base of a view, or another view of it, was written in place, and the view "
-                              : "a view cannot be written in place, because it ";
+  const char* what =
+      indirect ? "the base of a view, or another view of it, was written in place, and the view "
+               : "a view cannot be written in place, because it ";
   const char* why = kind == ViewKind::no_grad
                         ? "was made under no-grad: make the view with grad mode on, or write "
                           "under NoGradGuard"
@@ -53,8 +54,8 @@ void check_view_kind(const Tensor& view, bool indirect) {
 
 Tensor alias(const TensorBase& tensor) {
   const TensorImpl& impl = *tensor.impl();
-  auto fresh = make_intrusive<TensorImpl>(impl.storage(), impl.dtype(), impl.device(),
-                                          impl.sizes(), impl.strides(), impl.storage_offset());
+  auto fresh = make_intrusive<TensorImpl>(impl.storage(), impl.dtype(), impl.device(), impl.sizes(),
+                                          impl.strides(), impl.storage_offset());
   fresh->set_version(impl.share_version());
   fresh->set_inference(impl.is_inference());
   return Tensor(std::move(fresh));

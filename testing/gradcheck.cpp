@@ -111,9 +111,8 @@ std::vector<Values> backward_values(const Tensor& output, const Tensor& grad_out
   std::vector<Values> values;
   for (size_t k = 0; k < wanted.size(); ++k) {
     check_kind(gradients[k], wanted[k], indices[k]);
-    values.push_back(gradients[k].defined()
-                         ? values_of(gradients[k])
-                         : Values(static_cast<size_t>(wanted[k].numel()), 0.0));
+    values.push_back(gradients[k].defined() ? values_of(gradients[k])
+                                            : Values(static_cast<size_t>(wanted[k].numel()), 0.0));
   }
   return values;
 }
@@ -123,9 +122,9 @@ void compare(const Jacobian& expected, const Jacobian& got, size_t input, size_t
   for (size_t i = 0; i < expected.size(); ++i) {
     for (size_t o = 0; o < expected[i].size(); ++o) {
       const double error = std::abs(expected[i][o] - got[i][o]);
-      EBB_CHECK(error <= options.atol + options.rtol * std::abs(expected[i][o]),
-                "gradcheck: ", place(output, static_cast<int64_t>(o), input, static_cast<int64_t>(i)),
-                " is ", expected[i][o], " by differences, but ", got[i][o], " by backward");
+      EBB_CHECK(error <= options.atol + options.rtol * std::abs(expected[i][o]), "gradcheck: ",
+                place(output, static_cast<int64_t>(o), input, static_cast<int64_t>(i)), " is ",
+                expected[i][o], " by differences, but ", got[i][o], " by backward");
     }
   }
 }
@@ -213,7 +212,8 @@ bool gradgradcheck(const TensorFunction& fn, const Tensors& inputs, GradcheckOpt
   }
   const size_t count = inputs.size();
   const TensorFunction gradient = [&fn, &checked, count](const Tensors& arguments) {
-    const AutoGradMode inner_recording(true);  // differences are taken without, but this is a gradient
+    const AutoGradMode inner_recording(
+        true);  // differences are taken without, but this is a gradient
     const Tensors in(arguments.begin(), arguments.begin() + static_cast<int64_t>(count));
     const Tensors results = fn(in);
     Tensors differentiable, wanted;

@@ -34,7 +34,9 @@ TEST_CASE("Several roots are differentiated at once", "[autograd]") {
   autograd::backward({product, a + b, product}, {constant({1}), constant({10}), constant({1})});
   CHECK(values(a.grad()) == Values{20});
   CHECK(values(b.grad()) == Values{14});
-  CHECK_THAT(error_of([&] { autograd::backward({a * b}, {constant({1}), constant({1})}); }),
+  CHECK_THAT(error_of([&] {
+               autograd::backward({a * b}, {constant({1}), constant({1})});
+             }),
              says("1 tensors and 2 gradients"));
 }
 
@@ -57,9 +59,9 @@ TEST_CASE("A graph that saved something is spent by backward unless it is retain
   kept.backward({}, /*retain_graph=*/true);
   kept.backward();
   CHECK(values(x.grad()) == Values{4, 8});
-  CHECK_THAT(error_of([&] { kept.backward(); }),
-             says("backward through the graph a second time") && says("MulBackward0") &&
-                 says("retain_graph=true"));
+  CHECK_THAT(error_of([&] { kept.backward(); }), says("backward through the graph a second time") &&
+                                                     says("MulBackward0") &&
+                                                     says("retain_graph=true"));
   CHECK(values(x.grad()) == Values{4, 8});
 
   // As in LibTorch, what saved nothing may run again.
@@ -121,7 +123,9 @@ TEST_CASE("grad returns gradients and leaves .grad alone", "[autograd]") {
 TEST_CASE("grad tells which input has no part in the outputs", "[autograd]") {
   Tensor x = leaf({1});
   Tensor other = leaf({1});
-  CHECK_THAT(error_of([&] { (void)autograd::grad({(x * 3).sum()}, {x, other}); }),
+  CHECK_THAT(error_of([&] {
+               (void)autograd::grad({(x * 3).sum()}, {x, other});
+             }),
              says("not have been used in the graph") && says("input 1"));
   const auto grads = autograd::grad({(x * 3).sum()}, {x, other}, {}, {}, false, true);
   CHECK(values(grads[0]) == Values{3});

@@ -58,10 +58,11 @@ TEST_CASE("gradcheck names what differs", "[gradcheck]") {
                                       {leaf({1, 2})});
              }),
              says("gradcheck"));
-  CHECK(testing::gradcheck([](const Inputs& in) { return NotTwice::apply(in[0]); },
-                           {leaf({1, 2})}));
+  CHECK(
+      testing::gradcheck([](const Inputs& in) { return NotTwice::apply(in[0]); }, {leaf({1, 2})}));
   CHECK_THAT(error_of([] {
-               testing::gradcheck([](const Inputs& in) { return Moody::apply(in[0]); }, {leaf({1})});
+               testing::gradcheck([](const Inputs& in) { return Moody::apply(in[0]); },
+                                  {leaf({1})});
              }),
              says("other gradients"));
 }

@@ -8,9 +8,7 @@ using autograd::SavedTensorHooks;
 
 namespace {
 
-int64_t saved_bytes() {
-  return memory::category_bytes(memory::Category::saved);
-}
+int64_t saved_bytes() { return memory::category_bytes(memory::Category::saved); }
 
 }  // namespace
 
@@ -122,7 +120,9 @@ TEST_CASE("What inner hooks pack to tensors passes to the outer ones", "[saved]"
 TEST_CASE("Packed tensors keep their place in the graph", "[saved]") {
   Tensor x = leaf({2});
   const SavedTensorHooks hooks(
-      [](const Tensor& tensor) { return PackedTensor{{tensor.clone()}, {}}; },
+      [](const Tensor& tensor) {
+        return PackedTensor{{tensor.clone()}, {}};
+      },
       [](const PackedTensor& packed) { return packed.tensors[0]; });
   const Tensor y = x * 1;
   const auto slope = autograd::grad({(y * y * y).sum()}, {x}, {}, true, true)[0];
@@ -143,9 +143,8 @@ TEST_CASE("A pack hook must not write, and an unpack hook must give the same kin
   }
   Tensor out;
   {
-    const SavedTensorHooks other(
-        [](const Tensor&) { return PackedTensor{}; },
-        [](const PackedTensor&) { return ebb::ones({3}, kDouble); });
+    const SavedTensorHooks other([](const Tensor&) { return PackedTensor{}; },
+                                 [](const PackedTensor&) { return ebb::ones({3}, kDouble); });
     out = x.exp().sum();
   }
   CHECK_THAT(error_of([&] { out.backward(); }), says("unpack hook") && says("[3]") && says("[2]"));
