@@ -118,12 +118,12 @@ TEST_CASE("The backward convolutions agree with a plain loop", "[conv]") {
       });
       const double tolerance = tolerance_of(dtype);
       for (const Tensor& grad : layouts(g)) {
-        check_close(conv2d_backward_input(c.input, grad, w, c.stride, c.padding, c.dilation,
-                                          c.groups),
-                    to_input, tolerance);
-        check_close(conv2d_backward_weight(c.weight, grad, x, c.stride, c.padding, c.dilation,
-                                           c.groups),
-                    to_weight, tolerance * 4);
+        check_close(
+            conv2d_backward_input(c.input, grad, w, c.stride, c.padding, c.dilation, c.groups),
+            to_input, tolerance);
+        check_close(
+            conv2d_backward_weight(c.weight, grad, x, c.stride, c.padding, c.dilation, c.groups),
+            to_weight, tolerance * 4);
       }
     }
   }
@@ -157,10 +157,12 @@ TEST_CASE("Convolutions are the same bits for any number of threads", "[conv]") 
   const Tensor w = random_tensor({14, 5, 3, 3}, kFloat);
   const Tensor g = random_tensor({9, 14, 31, 29}, kFloat);
   check_same_for_any_threads([&] { return conv2d(x, w); });
-  check_same_for_any_threads(
-      [&] { return conv2d_backward_input({9, 5, 33, 31}, g, w, 1, 0, 1, 1); });
-  check_same_for_any_threads(
-      [&] { return conv2d_backward_weight({14, 5, 3, 3}, g, x, 1, 0, 1, 1); });
+  check_same_for_any_threads([&] {
+    return conv2d_backward_input({9, 5, 33, 31}, g, w, 1, 0, 1, 1);
+  });
+  check_same_for_any_threads([&] {
+    return conv2d_backward_weight({14, 5, 3, 3}, g, x, 1, 0, 1, 1);
+  });
 }
 
 TEST_CASE("Gradients of conv2d agree with differences", "[conv]") {
@@ -170,11 +172,11 @@ TEST_CASE("Gradients of conv2d agree with differences", "[conv]") {
       {{1, 4, 4, 4}, {4, 2, 2, 2}, {1, 1}, {1, 0}, {2, 1}, 2},
   };
   for (const Case& c : some) {
-    CHECK(check_gradients(
-        [c](const std::vector<Tensor>& in) { return run(c, in[0], in[1], in[2]); },
-        {random_tensor(c.input).requires_grad_(),
-         random_tensor(c.weight, kDouble, -1, 1, 2).requires_grad_(),
-         random_tensor(c.weight[0], kDouble, -1, 1, 3).requires_grad_()}));
+    CHECK(
+        check_gradients([c](const std::vector<Tensor>& in) { return run(c, in[0], in[1], in[2]); },
+                        {random_tensor(c.input).requires_grad_(),
+                         random_tensor(c.weight, kDouble, -1, 1, 2).requires_grad_(),
+                         random_tensor(c.weight[0], kDouble, -1, 1, 3).requires_grad_()}));
   }
   CHECK(check_gradients(
       [](const std::vector<Tensor>& in) { return conv2d(in[0], in[1], in[2], 1, 1); },
@@ -192,9 +194,9 @@ TEST_CASE("A convolution keeps its input only for the gradient of its weight", "
 
 TEST_CASE("Errors of conv2d name the shapes", "[conv]") {
   const Tensor x = zeros({1, 3, 8, 8});
-  CHECK_THROWS_WITH(conv2d(x, zeros({4, 2, 3, 3})),
-                    ContainsSubstring("conv2d") && ContainsSubstring("[4, 2, 3, 3]") &&
-                        ContainsSubstring("[1, 3, 8, 8]"));
+  CHECK_THROWS_WITH(conv2d(x, zeros({4, 2, 3, 3})), ContainsSubstring("conv2d") &&
+                                                        ContainsSubstring("[4, 2, 3, 3]") &&
+                                                        ContainsSubstring("[1, 3, 8, 8]"));
   CHECK_THROWS_WITH(conv2d(x, zeros({4, 3, 9, 9})), ContainsSubstring("larger than input"));
   CHECK_THROWS_WITH(conv2d(x, zeros({4, 3, 3, 3}), zeros(3)), ContainsSubstring("bias"));
   CHECK_THROWS_WITH(conv2d(x, zeros({4, 3, 3, 3}, kDouble)), ContainsSubstring("dtype"));

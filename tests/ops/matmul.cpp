@@ -43,9 +43,9 @@ int64_t rounded_bytes(int64_t elements) { return (elements * 4 + 511) / 512 * 51
 
 TEST_CASE("mm agrees with a plain loop for any shape, dtype and layout", "[matmul]") {
   const std::vector<std::vector<int64_t>> shapes = {
-      {1, 1, 1},    {4, 4, 4},    {1, 7, 33},    {33, 7, 1},   {13, 300, 31}, {100, 5, 3},
-      {3, 5, 100},  {65, 64, 63}, {12, 256, 32}, {400, 9, 35}, {2, 2500, 2},  {1, 3000, 1},
-      {300, 600, 1}};
+      {1, 1, 1},    {4, 4, 4},    {1, 7, 33},   {33, 7, 1},    {13, 300, 31},
+      {100, 5, 3},  {3, 5, 100},  {65, 64, 63}, {12, 256, 32}, {400, 9, 35},
+      {2, 2500, 2}, {1, 3000, 1}, {300, 600, 1}};
   for (const auto& s : shapes) {
     for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
       const Tensor a = random_tensor({s[0], s[1]}, dtype);
@@ -90,9 +90,8 @@ TEST_CASE("NaN and infinity pass through products", "[matmul]") {
 }
 
 TEST_CASE("matmul takes vectors, matrices and batches that broadcast", "[matmul]") {
-  const auto check = [](std::vector<int64_t> a, std::vector<int64_t> b,
-                        std::vector<int64_t> result, std::vector<int64_t> wide_a,
-                        std::vector<int64_t> wide_b) {
+  const auto check = [](std::vector<int64_t> a, std::vector<int64_t> b, std::vector<int64_t> result,
+                        std::vector<int64_t> wide_a, std::vector<int64_t> wide_b) {
     const Tensor x = random_tensor(a);
     const Tensor y = random_tensor(b, kDouble, -1, 1, 3);
     const Tensor left = a.size() == 1 ? x.unsqueeze(0) : x;
@@ -205,8 +204,9 @@ TEST_CASE("Products are the same bits for any number of threads", "[matmul]") {
 
 TEST_CASE("Gradients of products agree with differences", "[matmul]") {
   const auto pair = [](auto f, std::vector<int64_t> a, std::vector<int64_t> b) {
-    CHECK(check_gradients([f](const std::vector<Tensor>& in) { return f(in[0], in[1]); },
-                          {wanting(random_tensor(a)), wanting(random_tensor(b, kDouble, -1, 1, 2))}));
+    CHECK(
+        check_gradients([f](const std::vector<Tensor>& in) { return f(in[0], in[1]); },
+                        {wanting(random_tensor(a)), wanting(random_tensor(b, kDouble, -1, 1, 2))}));
   };
   pair([](const Tensor& a, const Tensor& b) { return mm(a, b); }, {3, 4}, {4, 2});
   pair([](const Tensor& a, const Tensor& b) { return bmm(a, b); }, {2, 3, 4}, {2, 4, 2});
@@ -262,9 +262,8 @@ TEST_CASE("Products keep only what a gradient needs", "[matmul]") {
 
 TEST_CASE("Errors of products name the op and the shapes", "[matmul]") {
   const Tensor a = zeros({2, 3});
-  CHECK_THROWS_WITH(mm(a, zeros({4, 5})),
-                    ContainsSubstring("mm") && ContainsSubstring("[2, 3]") &&
-                        ContainsSubstring("[4, 5]"));
+  CHECK_THROWS_WITH(mm(a, zeros({4, 5})), ContainsSubstring("mm") && ContainsSubstring("[2, 3]") &&
+                                              ContainsSubstring("[4, 5]"));
   CHECK_THROWS_WITH(mm(a, zeros(3)), ContainsSubstring("2 dimensions"));
   CHECK_THROWS_WITH(mm(a, zeros({3, 2}, kDouble)), ContainsSubstring("dtype"));
   CHECK_THROWS_WITH(bmm(zeros({2, 2, 3}), zeros({3, 3, 2})), ContainsSubstring("bmm"));

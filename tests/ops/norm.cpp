@@ -130,8 +130,7 @@ TEST_CASE("layer_norm normalizes the last dimensions", "[norm]") {
                           expected.begin() + static_cast<int64_t>(row) + n);
         const Moments m = moments_of(line);
         for (size_t k = 0; k < line.size(); ++k) {
-          expected[row + k] =
-              (line[k] - m.mean) / std::sqrt(m.var + kEps) * ws[k] + bs[k];
+          expected[row + k] = (line[k] - m.mean) / std::sqrt(m.var + kEps) * ws[k] + bs[k];
         }
       }
       for (const Tensor& input : layouts(x)) {
@@ -237,21 +236,20 @@ TEST_CASE("Norms are the same bits for any number of threads", "[norm]") {
       return cat({input.grad().reshape(-1), scale.grad().reshape(-1)});
     };
   };
-  check_same_for_any_threads(gradient_of(
-      [](const Tensor& in, const Tensor& w) {
-        return batch_norm(in, w, {}, {}, {}, true, 0.1, kEps);
-      },
-      random_tensor({20}, kFloat)));
-  check_same_for_any_threads(gradient_of(
-      [](const Tensor& in, const Tensor& w) { return layer_norm(in, 300, w); },
-      random_tensor({300}, kFloat)));
+  check_same_for_any_threads(
+      gradient_of([](const Tensor& in,
+                     const Tensor& w) { return batch_norm(in, w, {}, {}, {}, true, 0.1, kEps); },
+                  random_tensor({20}, kFloat)));
+  check_same_for_any_threads(
+      gradient_of([](const Tensor& in, const Tensor& w) { return layer_norm(in, 300, w); },
+                  random_tensor({300}, kFloat)));
 }
 
 TEST_CASE("Errors of norms name the shapes", "[norm]") {
   const Tensor x = zeros({4, 3, 2});
-  CHECK_THROWS_WITH(batch_norm(x, zeros(4), {}, {}, {}, true, 0.1, kEps),
-                    ContainsSubstring("batch_norm") && ContainsSubstring("weight") &&
-                        ContainsSubstring("[4]"));
+  CHECK_THROWS_WITH(
+      batch_norm(x, zeros(4), {}, {}, {}, true, 0.1, kEps),
+      ContainsSubstring("batch_norm") && ContainsSubstring("weight") && ContainsSubstring("[4]"));
   CHECK_THROWS_WITH(batch_norm(x, {}, {}, {}, {}, false, 0.1, kEps),
                     ContainsSubstring("running_mean"));
   CHECK_THROWS_WITH(batch_norm(zeros({1, 3}), {}, {}, {}, {}, true, 0.1, kEps),

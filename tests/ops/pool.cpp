@@ -32,7 +32,8 @@ int64_t out_size(const Case& c, int d) {
   return count;
 }
 
-/// The elements of each window of each plane that are inside, and how many a window has with padding.
+/// The elements of each window of each plane that are inside, and how many a window has with
+/// padding.
 struct Window {
   Values inside;
   int64_t padded = 0;
@@ -47,13 +48,12 @@ std::vector<Window> windows(const Case& c, const Tensor& x) {
       for (int64_t x0 = 0; x0 < out_size(c, 1); ++x0) {
         Window window;
         for (int64_t k = 0; k < c.kernel[0] * c.kernel[1]; ++k) {
-          const int64_t row =
-              y * c.stride[0] - c.padding[0] + k / c.kernel[1] * c.dilation[0];
-          const int64_t column =
-              x0 * c.stride[1] - c.padding[1] + k % c.kernel[1] * c.dilation[1];
+          const int64_t row = y * c.stride[0] - c.padding[0] + k / c.kernel[1] * c.dilation[0];
+          const int64_t column = x0 * c.stride[1] - c.padding[1] + k % c.kernel[1] * c.dilation[1];
           if (row < c.height + c.padding[0] && column < c.width + c.padding[1]) ++window.padded;
           if (row < 0 || row >= c.height || column < 0 || column >= c.width) continue;
-          window.inside.push_back(all[static_cast<size_t>((p * c.height + row) * c.width + column)]);
+          window.inside.push_back(
+              all[static_cast<size_t>((p * c.height + row) * c.width + column)]);
         }
         result.push_back(window);
       }
@@ -113,15 +113,17 @@ TEST_CASE("avg_pool2d takes the mean of each window, however it is counted", "[p
           for (const Window& window : windows(c, x)) {
             double sum = 0;
             for (const double v : window.inside) sum += v;
-            expected.push_back(sum / static_cast<double>(divisor != 0        ? divisor
-                                                         : count_include_pad ? window.padded
-                                                                             : static_cast<int64_t>(window.inside.size())));
+            expected.push_back(
+                sum / static_cast<double>(divisor != 0 ? divisor
+                                          : count_include_pad
+                                              ? window.padded
+                                              : static_cast<int64_t>(window.inside.size())));
           }
           for (const Tensor& image : layouts(x)) {
-            check_close(avg_pool2d(image, c.kernel, c.stride, c.padding, c.ceil_mode,
-                                   count_include_pad,
-                                   divisor != 0 ? std::optional<int64_t>(divisor) : std::nullopt),
-                        expected, tolerance);
+            check_close(
+                avg_pool2d(image, c.kernel, c.stride, c.padding, c.ceil_mode, count_include_pad,
+                           divisor != 0 ? std::optional<int64_t>(divisor) : std::nullopt),
+                expected, tolerance);
           }
         }
       }
@@ -172,8 +174,7 @@ TEST_CASE("Gradients of pooling agree with differences", "[pool]") {
     for (const bool count_include_pad : {true, false}) {
       CHECK(check_gradients(
           [c, count_include_pad](const std::vector<Tensor>& in) {
-            return avg_pool2d(in[0], c.kernel, c.stride, c.padding, c.ceil_mode,
-                              count_include_pad);
+            return avg_pool2d(in[0], c.kernel, c.stride, c.padding, c.ceil_mode, count_include_pad);
           },
           {random_tensor({1, 2, c.height, c.width}).requires_grad_()}));
     }

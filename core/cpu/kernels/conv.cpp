@@ -1,6 +1,6 @@
 #include <ebb/core/ops/conv_kernels.h>
 
-#include <ebb/core/cpu/kernels/window_source.h>
+#include <ebb/core/cpu/kernels/direct_conv.h>
 #include <ebb/core/ops/kernels.h>
 
 // Convolutions as matrix products, one for each group, over the pixels of all images at once:
@@ -9,15 +9,22 @@
 //   grad_input  [C, N Q]    = weight^T [C, O K] x windows of grad_output [O K, N Q]
 //   grad_weight [O, C K]    = grad_output [O, N P] x windows of the input [N P, C K]
 //
-// with P output and Q input pixels and K taps of the kernel.
+// where the windows are packed, or for some shapes read from a padded copy (direct_conv.h). P are the
+// output, Q the input pixels and K the taps of the kernel.
 
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
 
-template <typename S, typename T, typename A, typename B>
-void multiply_in_blocks(const A& a, const B& b, int64_t m, int64_t n, int64_t k, int64_t others,
-                        const Destination<S, T>& out) {
-  const Blocks blocks = cut<T>(m, n, k, others);
+/// The windows of all images times the m rows of `a`.
+template <typename S, typename T, typename A>
+void multiply_windows(const A& a, int64_t m, const WindowSource<S>& b, int64_t channels,
+                      int64_t batch, const Destination<S, T>& out) {
+  if (suits_direct(b.rows, b.columns, channels, m)) {
+    return multiply_directly(a, m, b, channels, batch, out);
+  }
+  const int64_t n = batch * b.rows.lines * b.columns.lines;
+  const int64_t k = channels * b.rows.taps * b.columns.taps;
+  const Blocks blocks = cut<T>(m, n, k, 1);
   parallel_for(0, blocks.count(), block_grain(blocks.rows, blocks.columns, k),
                [&](int64_t begin, int64_t end) {
                  for (; begin < end; ++begin) multiply(a, b, k, blocks[begin], out);
@@ -75,7 +82,7 @@ void forward_of(const ConvArguments& a) {
       out.addend = static_cast<const S*>(a.bias) + channel;
       out.addend_row_stride = 1;
     }
-    multiply_in_blocks<S, T>(weight, windows, s.out_channels, s.batch * pixels, depth, 1, out);
+    multiply_windows(weight, s.out_channels, windows, s.in_channels, s.batch, out);
   }
 }
 
@@ -97,8 +104,7 @@ void backward_input_of(const ConvArguments& a) {
                                 .column_stride = 1,
                                 .inner_columns = pixels,
                                 .outer_stride = s.groups * s.in_channels * pixels};
-    multiply_in_blocks<S, T>(weight, windows, s.in_channels, s.batch * pixels,
-                             s.out_channels * s.taps(), 1, out);
+    multiply_windows(weight, s.in_channels, windows, s.out_channels, s.batch, out);
   }
 }
 
@@ -126,19 +132,31 @@ void add_pieces(const T* partial, int64_t pieces, int64_t elements, S* output) {
   });
 }
 
-/// Piece by piece of the pixels, each to a partial result of its own.
+/// Piece by piece of the images, each to a partial result of its own.
 template <typename S, typename T>
-void weight_of_group(const ConvArguments& a, int64_t g, T* partial) {
-  const ConvShape& s = a.shape;
-  const int64_t pixels = s.out_pixels();
-  const int64_t m = s.out_channels;
-  const int64_t n = s.in_channels * s.taps();
-  const SplitSource<S> grad{{static_cast<const S*>(a.matrix) + g * m * pixels, pixels, 1},
-                            pixels,
-                            s.groups * m * pixels};
-  const TapSource<S> taps{windows_of<S>(a.image, g * s.in_channels, forward_reach(s, 0),
-                                        forward_reach(s, 1))};
-  const int64_t depth = s.batch * pixels;
+void weight_directly(const ConvArguments& a, const SplitSource<S>& grad,
+                     const WindowSource<S>& windows, T* partial) {
+  const int64_t m = a.shape.out_channels;
+  const int64_t n = a.shape.in_channels * a.shape.taps();
+  const int64_t images = (a.shape.batch + a.pieces - 1) / a.pieces;
+  parallel_for(0, a.pieces, 1, [&](int64_t begin, int64_t end) {
+    for (; begin < end; ++begin) {
+      DirectWeight<S, T> direct(grad, m, windows, a.shape.in_channels);
+      const int64_t last = std::min(a.shape.batch, (begin + 1) * images);
+      for (int64_t image = begin * images; image < last; ++image) direct.add(image);
+      direct.store({.data = partial + begin * m * n, .row_stride = 1, .column_stride = n});
+    }
+  });
+}
+
+/// Piece by piece of the pixels of all images.
+template <typename S, typename T>
+void weight_in_blocks(const ConvArguments& a, const SplitSource<S>& grad,
+                      const WindowSource<S>& windows, T* partial) {
+  const int64_t m = a.shape.out_channels;
+  const int64_t n = a.shape.in_channels * a.shape.taps();
+  const TapSource<S> taps{windows};
+  const int64_t depth = a.shape.batch * a.shape.out_pixels();
   const int64_t piece_depth = round_up((depth + a.pieces - 1) / a.pieces, kDepth);
   const bool turn = n < kTileColumns<T> && m > n;  // a transposed result fills the vectors better
   const Blocks blocks = turn ? cut<T>(n, m, piece_depth, a.pieces)
@@ -158,6 +176,23 @@ void weight_of_group(const ConvArguments& a, int64_t g, T* partial) {
       else multiply(left, right, count, block, out);
     }
   });
+}
+
+template <typename S, typename T>
+void weight_of_group(const ConvArguments& a, int64_t g, T* partial) {
+  const ConvShape& s = a.shape;
+  const int64_t pixels = s.out_pixels();
+  const int64_t m = s.out_channels;
+  const SplitSource<S> grad{{static_cast<const S*>(a.matrix) + g * m * pixels, pixels, 1},
+                            pixels,
+                            s.groups * m * pixels};
+  const WindowSource<S> windows =
+      windows_of<S>(a.image, g * s.in_channels, forward_reach(s, 0), forward_reach(s, 1));
+  if (DirectWeight<S, T>::suits(windows, s.in_channels, m)) {
+    weight_directly(a, grad, windows, partial);
+  } else {
+    weight_in_blocks(a, grad, windows, partial);
+  }
 }
 
 template <typename S>
