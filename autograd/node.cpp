@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <new>
 
 #include <ebb/autograd/autograd_meta.h>
 #include <ebb/autograd/engine.h>
@@ -74,11 +73,6 @@ Node::~Node() { uncount(); }
 
 void Node::uncount() noexcept {
   if (std::exchange(is_counted_, false)) node_count.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void* Node::operator new(size_t bytes) { return ::operator new(bytes); }
-void Node::operator delete(void* memory, size_t bytes) noexcept {
-  ::operator delete(memory, bytes);
 }
 
 void Node::destroy() noexcept { worklist.add(this); }

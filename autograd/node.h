@@ -59,9 +59,6 @@ class EBB_API Node : public RefCounted {
   explicit Node(const char* name);
   ~Node() override;
 
-  static void* operator new(size_t bytes);
-  static void operator delete(void* memory, size_t bytes) noexcept;
-
   /// Computes the gradients of the inputs; undefined where none is wanted (`should_compute`).
   virtual variable_list apply(variable_list&& grads) = 0;
   /// Drops what was saved for backward. The node cannot run again.
