@@ -26,26 +26,13 @@ class Cloneable : public Module {
     const NoGradGuard no_grad;
     auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
     Module& fresh = *copy;
-    fresh.parameters_.clear();
-    fresh.buffers_.clear();
-    fresh.children_.clear();
+    fresh.forget();
     copy->reset();
-    check_complete(fresh.parameters_.size() == parameters_.size(), "parameters");
-    check_complete(fresh.buffers_.size() == buffers_.size(), "buffers");
-    check_complete(fresh.children_.size() == children_.size(), "submodules");
-    fresh.copy_tensors(*this, device);
-    for (const auto& child : children_) {
-      fresh.children_[child.key()]->clone_(*child.value(), device);
-    }
+    fresh.take_values(*this, device);
     return copy;
   }
 
  private:
-  void check_complete(bool same, const char* what) const {
-    EBB_CHECK(same, "clone: the copy of ", name(), " has other ", what,
-              " than the original; register all of them in reset(), not in the constructor");
-  }
-
   void clone_(Module& original, const std::optional<Device>& device) final {
     // This module is a member of a fresh parent, whose fields hold it: it stays, its content goes.
     const auto copy = std::dynamic_pointer_cast<Derived>(original.clone(device));

@@ -54,6 +54,11 @@ const std::string& class_name(const std::type_info& type) {
 }  // namespace
 
 Module::Module() = default;
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::Module(Module&&) noexcept = default;
+Module& Module::operator=(Module&&) noexcept = default;
+Module::~Module() = default;
 Module::Module(std::string name) : name_(std::move(name)) {}
 
 const std::string& Module::name() const {
@@ -69,6 +74,26 @@ std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
 void Module::clone_(Module& original, const std::optional<Device>&) {
   ebb::detail::raise<Error>("clone: the submodule " + original.name() +
                             " cannot be cloned; derive it from nn::Cloneable");
+}
+
+void Module::forget() {
+  parameters_.clear();
+  buffers_.clear();
+  children_.clear();
+}
+
+void Module::take_values(const Module& original, const std::optional<Device>& device) {
+  const auto check = [&](size_t own, size_t wanted, const char* what) {
+    EBB_CHECK(own == wanted, "clone: the copy of ", original.name(), " has other ", what,
+              " than the original; register all of them in reset(), not in the constructor");
+  };
+  check(parameters_.size(), original.parameters_.size(), "parameters");
+  check(buffers_.size(), original.buffers_.size(), "buffers");
+  check(children_.size(), original.children_.size(), "submodules");
+  copy_tensors(original, device);
+  for (const auto& child : original.children_) {
+    children_[child.key()]->clone_(*child.value(), device);
+  }
 }
 
 void Module::copy_tensors(const Module& original, const std::optional<Device>& device) {

@@ -34,11 +34,11 @@ class EBB_API Module : public std::enable_shared_from_this<Module> {
   Module();
   /// With a name for printing; without one the name of the class is used.
   explicit Module(std::string name);
-  Module(const Module&) = default;
-  Module& operator=(const Module&) = default;
-  Module(Module&&) noexcept = default;
-  Module& operator=(Module&&) noexcept = default;
-  virtual ~Module() = default;
+  Module(const Module&);
+  Module& operator=(const Module&);
+  Module(Module&&) noexcept;
+  Module& operator=(Module&&) noexcept;
+  virtual ~Module();
 
   /// The name given, or that of the class, demangled.
   [[nodiscard]] const std::string& name() const;
@@ -152,7 +152,10 @@ class EBB_API Module : public std::enable_shared_from_this<Module> {
       bool recurse) const;
   /// Replaces the content of this module by a clone of `original`.
   virtual void clone_(Module& original, const std::optional<Device>& device);
-  /// Gives the parameters and buffers copies of those of `original` that have the same names.
+  /// The parts of a clone around reset(): nothing is registered any more; and all that reset()
+  /// registered gets the values of `original`.
+  void forget();
+  void take_values(const Module& original, const std::optional<Device>& device);
   void copy_tensors(const Module& original, const std::optional<Device>& device);
   void convert(std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking);
   void print_recursively(std::ostream& stream, const std::string& indentation) const;
