@@ -18,9 +18,10 @@ void CachingAllocator::set_config(const Config& config) {
   if (config.per_process_memory_fraction != config_.per_process_memory_fraction) {
     const double share = config.per_process_memory_fraction;
     // A limit of 0 bytes would mean none; 1 byte lets nothing through.
-    limit_ = share < 1 ? std::max<size_t>(1, static_cast<size_t>(
-                                                 share * static_cast<double>(source_.capacity())))
-                       : 0;
+    limit_ = share < 1
+                 ? std::max<size_t>(
+                       1, static_cast<size_t>(share * static_cast<double>(source_.capacity())))
+                 : 0;
   }
   flush_front();
   config_ = config;

@@ -74,7 +74,7 @@ struct BlockRecord final : Record {
   Segment* segment = nullptr;
   BlockRecord* previous = nullptr;  ///< neighbours in the segment
   BlockRecord* next = nullptr;
-  BlockRecord* left = nullptr;  ///< children in the tree
+  BlockRecord* left = nullptr;   ///< children in the tree
   BlockRecord* right = nullptr;  ///< or the next of a list: front cache, spare records
   StreamUse* uses = nullptr;
   uint32_t pending_events = 0;

@@ -122,8 +122,7 @@ BlockRecord* CachingAllocator::find_free(const Request& request, SubPool& pool) 
   if (block == nullptr || block->stream != request.stream) return nullptr;
   const size_t oversize = config_.max_split_size;
   if (request.size < oversize && block->size >= oversize) return nullptr;
-  if (request.size >= oversize &&
-      block->size - request.size >= config_.max_non_split_rounding) {
+  if (request.size >= oversize && block->size - request.size >= config_.max_non_split_rounding) {
     return nullptr;
   }
   pool.free.remove(block);
@@ -136,10 +135,9 @@ void CachingAllocator::split(BlockRecord* block, const Request& request) {
   SubPool& pool = *block->segment->pool;
   const bool was_split = block->is_split();
   const size_t rest = block->size > request.size ? block->size - request.size : 0;
-  const bool cut =
-      !pool.owner->no_split && (pool.is_small() ? rest >= kMinBlockSize
-                                                : request.size < config_.max_split_size &&
-                                                      rest > kSmallSize);
+  const bool cut = !pool.owner->no_split &&
+                   (pool.is_small() ? rest >= kMinBlockSize
+                                    : request.size < config_.max_split_size && rest > kSmallSize);
   if (!cut) {
     if (was_split) {
       statistics_.subtract(Metric::inactive_split, pool.type, 1);

@@ -3,8 +3,9 @@
 namespace ebb::memory {
 
 const char* name(Category category) {
-  constexpr const char* kNames[kCategories] = {"parameter", "buffer", "optimizer state", "gradient",
-                                               "input",     "saved",  "workspace",       "temporary"};
+  constexpr const char* kNames[kCategories] = {"parameter", "buffer",   "optimizer state",
+                                               "gradient",  "input",    "saved",
+                                               "workspace", "temporary"};
   return kNames[static_cast<int>(category)];
 }
 

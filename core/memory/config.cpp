@@ -19,8 +19,9 @@ struct Setting {
   std::string_view value;
 
   [[noreturn]] void reject(const char* allowed) const {
-    ebb::detail::raise<ValueError>(ebb::detail::concat(
-        "allocator configuration: \"", value, "\" is not a value of ", key, ", which is ", allowed));
+    ebb::detail::raise<ValueError>(ebb::detail::concat("allocator configuration: \"", value,
+                                                       "\" is not a value of ", key, ", which is ",
+                                                       allowed));
   }
   [[nodiscard]] size_t integer(std::string_view text, const char* allowed) const {
     size_t number = 0;
@@ -37,7 +38,8 @@ struct Setting {
   [[nodiscard]] double real(const char* allowed) const {
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (value.empty() || error != std::errc() || end != value.data() + value.size()) reject(allowed);
+    if (value.empty() || error != std::errc() || end != value.data() + value.size())
+      reject(allowed);
     return number;
   }
 };
@@ -98,8 +100,8 @@ void set_division_list(const Setting& setting, Config& config) {
     const size_t divisions = setting.integer(entry.substr(colon + 1), kDivisionsAllowed);
     if (divisions != 0 && !std::has_single_bit(divisions)) setting.reject(kDivisionsAllowed);
     const bool last = entry.substr(0, colon) == ">";
-    const int end = last ? Config::kIntervals - 1
-                         : interval_of_bound(setting, entry.substr(0, colon));
+    const int end =
+        last ? Config::kIntervals - 1 : interval_of_bound(setting, entry.substr(0, colon));
     for (int i = filled; i <= end; ++i) table[static_cast<size_t>(i)] = divisions;
     filled = std::max(filled, end + 1);
   }
@@ -153,8 +155,8 @@ const Key& find_key(std::string_view name) {
   for (const Key& k : kKeys) {
     if (k.set != nullptr) known += (known.empty() ? "" : ", ") + std::string(k.name);
   }
-  ebb::detail::raise<ValueError>(ebb::detail::concat(
-      "allocator configuration: Unrecognized key \"", name, "\"; the keys are ", known));
+  ebb::detail::raise<ValueError>(ebb::detail::concat("allocator configuration: Unrecognized key \"",
+                                                     name, "\"; the keys are ", known));
 }
 
 /// The length of the first `key:value` of `text`: up to the comma that is not inside brackets.

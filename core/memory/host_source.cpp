@@ -67,8 +67,8 @@ size_t cgroup_limit() {
     if (names == ",,") {
       least = std::min(least, least_of_ancestors("/sys/fs/cgroup", path + 1, "memory.max"));
     } else if (names.find(",memory,") != std::string::npos) {
-      least = std::min(least, least_of_ancestors("/sys/fs/cgroup/memory", path + 1,
-                                                 "memory.limit_in_bytes"));
+      least = std::min(
+          least, least_of_ancestors("/sys/fs/cgroup/memory", path + 1, "memory.limit_in_bytes"));
     }
   }
   std::fclose(file);

@@ -17,7 +17,8 @@ class Mutex {
   Mutex& operator=(const Mutex&) = delete;
 
   void lock() noexcept {
-    if (locked_.exchange(true, std::memory_order_acquire)) [[unlikely]] lock_slow();
+    if (locked_.exchange(true, std::memory_order_acquire)) [[unlikely]]
+      lock_slow();
   }
   void unlock() noexcept { locked_.store(false, std::memory_order_release); }
 

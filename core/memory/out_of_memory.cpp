@@ -1,6 +1,7 @@
 #include <ebb/core/memory/out_of_memory.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -19,18 +20,22 @@ class Registry {
   int add(F function) {
     std::lock_guard lock(mutex_);
     entries_.push_back({next_, std::make_shared<F>(std::move(function))});
+    count_.store(entries_.size(), std::memory_order_release);
     return next_++;
   }
   void remove(int id) {
     std::lock_guard lock(mutex_);
     std::erase_if(entries_, [id](const Entry& entry) { return entry.id == id; });
+    count_.store(entries_.size(), std::memory_order_release);
   }
   [[nodiscard]] std::vector<std::shared_ptr<F>> functions() {
-    std::lock_guard lock(mutex_);
     std::vector<std::shared_ptr<F>> copy;
+    if (count_.load(std::memory_order_acquire) == 0) return copy;
+    std::lock_guard lock(mutex_);
     for (const Entry& entry : entries_) copy.push_back(entry.function);
     return copy;
   }
+  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
 
  private:
   struct Entry {
@@ -39,6 +44,7 @@ class Registry {
   };
   std::mutex mutex_;
   std::vector<Entry> entries_;
+  std::atomic<size_t> count_{0};
   int next_ = 1;
 };
 
@@ -125,6 +131,16 @@ int add_free_memory_callback(FreeMemoryCallback callback) {
 void remove_free_memory_callback(int id) { callbacks().remove(id); }
 
 namespace detail {
+
+void lock_callbacks_for_fork() {
+  observers().mutex().lock();
+  callbacks().mutex().lock();
+}
+
+void unlock_callbacks_after_fork() {
+  callbacks().mutex().unlock();
+  observers().mutex().unlock();
+}
 
 bool run_free_memory_callbacks(Device device) {
   bool freed = false;

@@ -52,6 +52,9 @@ namespace detail {
 bool run_free_memory_callbacks(Device device);
 /// Tells the observers, then throws OutOfMemoryError. Not under a lock.
 [[noreturn]] void raise_out_of_memory(const OutOfMemoryInfo& info);
+/// Hold the lists of callbacks and observers over fork, so that the child finds them in order.
+void lock_callbacks_for_fork();
+void unlock_callbacks_after_fork();
 }  // namespace detail
 
 }  // namespace ebb::memory

@@ -10,8 +10,6 @@ PeakTracker::PeakTracker(CachingAllocator& allocator) noexcept : allocator_(allo
 
 PeakTracker::~PeakTracker() { allocator_.close(*this); }
 
-PeakTracker::Reading PeakTracker::read() noexcept {
-  return allocator_.read(*this);
-}
+PeakTracker::Reading PeakTracker::read() noexcept { return allocator_.read(*this); }
 
 }  // namespace ebb::memory::detail

@@ -14,6 +14,7 @@
 
 #include <ebb/core/error.h>
 #include <ebb/core/memory/host_source.h>
+#include <ebb/core/memory/scope.h>
 
 namespace ebb::memory {
 namespace {
@@ -54,11 +55,15 @@ void for_each_allocator(F&& f) {
 
 void lock_all() {
   registry_mutex.lock();
+  detail::lock_scopes_for_fork();
+  detail::lock_callbacks_for_fork();
   for_each_allocator([](CachingAllocator& a) { a.lock_for_fork(); });
 }
 
 void unlock_all() {
   for_each_allocator([](CachingAllocator& a) { a.unlock_after_fork(); });
+  detail::unlock_callbacks_after_fork();
+  detail::unlock_scopes_after_fork();
   registry_mutex.unlock();
 }
 

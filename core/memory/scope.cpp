@@ -65,12 +65,18 @@ void print(const ScopeReport& scope, int depth, std::string& text) {
   std::snprintf(figures, sizeof figures, " %8lld %16lld %16lld %10lld\n",
                 static_cast<long long>(scope.calls), static_cast<long long>(scope.peak_bytes),
                 static_cast<long long>(scope.net_bytes), static_cast<long long>(scope.requests));
-  text += name + std::string(static_cast<size_t>(std::max(
-                                 0, kNameWidth - static_cast<int>(name.size()))), ' ') + figures;
+  text += name +
+          std::string(static_cast<size_t>(std::max(0, kNameWidth - static_cast<int>(name.size()))),
+                      ' ') +
+          figures;
   for (const ScopeReport& inner : scope.children) print(inner, depth + 1, text);
 }
 
 }  // namespace
+
+void detail::lock_scopes_for_fork() { tree_mutex.lock(); }
+
+void detail::unlock_scopes_after_fork() { tree_mutex.unlock(); }
 
 Scope::Scope(std::string_view name, Device device)
     : outer_(thread_state().scope),

@@ -13,7 +13,10 @@ namespace ebb::memory {
 
 namespace detail {
 struct ScopeNode;
-}
+/// Hold the tree of scopes over fork, so that the child finds it in order.
+void lock_scopes_for_fork();
+void unlock_scopes_after_fork();
+}  // namespace detail
 
 /// Names a region of a program: `memory::Scope scope("forward");`. The scope keeps peak and net
 /// bytes of its own, above what was allocated when it opened: other scopes and
@@ -45,9 +48,9 @@ class EBB_API Scope {
 struct ScopeReport {
   std::string name;
   int64_t calls = 0;
-  int64_t peak_bytes = 0;  ///< the highest of a call
-  int64_t net_bytes = 0;   ///< of all calls together
-  int64_t requests = 0;    ///< of all calls together
+  int64_t peak_bytes = 0;             ///< the highest of a call
+  int64_t net_bytes = 0;              ///< of all calls together
+  int64_t requests = 0;               ///< of all calls together
   std::vector<ScopeReport> children;  ///< in the order in which they were first opened
 };
 

@@ -9,12 +9,12 @@
 namespace ebb::memory {
 
 /// The sizes of PyTorch's CUDA caching allocator (c10/cuda/CUDACachingAllocator.cpp).
-inline constexpr size_t kMinBlockSize = 512;              ///< sizes are multiples of this
-inline constexpr size_t kSmallSize = size_t{1} << 20;     ///< the largest request of the small pool
-inline constexpr size_t kSmallBuffer = size_t{2} << 20;   ///< a segment of the small pool
+inline constexpr size_t kMinBlockSize = 512;             ///< sizes are multiples of this
+inline constexpr size_t kSmallSize = size_t{1} << 20;    ///< the largest request of the small pool
+inline constexpr size_t kSmallBuffer = size_t{2} << 20;  ///< a segment of the small pool
 inline constexpr size_t kMinLargeAlloc = size_t{10} << 20;  ///< from here on a segment of its own
-inline constexpr size_t kRoundLarge = size_t{2} << 20;    ///< and that is a multiple of this
-inline constexpr size_t kMaxRequest = size_t{1} << 60;    ///< requests of this size never succeed
+inline constexpr size_t kRoundLarge = size_t{2} << 20;      ///< and that is a multiple of this
+inline constexpr size_t kMaxRequest = size_t{1} << 60;      ///< requests of this size never succeed
 
 /// What a request of `bytes` bytes counts as: the next multiple of 512; zero bytes count nowhere.
 [[nodiscard]] constexpr size_t rounded(size_t bytes) noexcept {

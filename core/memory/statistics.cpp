@@ -7,9 +7,9 @@ namespace ebb::memory {
 namespace {
 
 constexpr const char* kMetricNames[kMetrics] = {
-    "allocation", "allocated_bytes", "segment",
-    "reserved_bytes", "active", "active_bytes",
-    "inactive_split", "inactive_split_bytes", "requested_bytes"};
+    "allocation",     "allocated_bytes", "segment",        "reserved_bytes",
+    "active",         "active_bytes",    "inactive_split", "inactive_split_bytes",
+    "requested_bytes"};
 constexpr const char* kPoolNames[] = {"all", "large_pool", "small_pool"};
 
 void put(std::map<std::string, int64_t>& flat, const std::string& name, const Counter& counter) {

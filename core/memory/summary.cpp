@@ -51,7 +51,8 @@ std::string centred(const std::string& text) {
          "|\n";
 }
 
-std::string row(const std::string& label, const Values& values, const Values& guide, Format format) {
+std::string row(const std::string& label, const Values& values, const Values& guide,
+                Format format) {
   std::string line = "| " + label + std::string(22 - label.size(), ' ');
   for (size_t i = 0; i < kColumns; ++i) line += "| " + format(values[i], guide[i]) + " ";
   return line + "|\n";
@@ -86,8 +87,8 @@ std::string memory_summary(Device device, bool abbreviated) {
   std::string text = bar('=');
   text += centred("ebb memory summary, device " + device.str());
   text += bar('-');
-  text += centred("OOMs: " + std::to_string(statistics.num_ooms) + "   |   device alloc retries: " +
-                  std::to_string(statistics.num_alloc_retries));
+  text += centred("OOMs: " + std::to_string(statistics.num_ooms) +
+                  "   |   device alloc retries: " + std::to_string(statistics.num_alloc_retries));
   text += bar('=');
   text += "|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |\n";
   for (const Group& group : groups) {

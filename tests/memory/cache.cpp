@@ -69,8 +69,8 @@ TEST_CASE("a large block is split only if more than 1 MiB is left") {
 
 TEST_CASE("freed neighbours merge, whatever the order") {
   Fixture f;
-  const auto order = GENERATE(table<int, int, int>(
-      {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}));
+  const auto order = GENERATE(
+      table<int, int, int>({{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}));
   Held blocks[3] = {f.get(4 * kMiB), f.get(6 * kMiB), f.get(5 * kMiB)};
   for (const int i : {std::get<0>(order), std::get<1>(order), std::get<2>(order)}) {
     blocks[i].reset();

@@ -1,7 +1,7 @@
 #include <ebb/core/memory/config.h>
 
-#include "catch.h"
 #include <ebb/core/error.h>
+#include "catch.h"
 
 using namespace ebb::memory;
 using Catch::Matchers::ContainsSubstring;

@@ -87,11 +87,12 @@ TEST_CASE("EBB_FILL=nan fills fresh memory, and another value is an error") {
 }
 
 TEST_CASE("EBB_ALLOC_CONF is read on first use, and a fault in it is an error of every request") {
-  CHECK(run_hidden("hidden: blocks of 32 MiB are not split", "EBB_ALLOC_CONF",
-                   "max_split_size_mb:32")
-            .status == 0);
-  CHECK(run_hidden("hidden: requests are refused", "EBB_ALLOC_CONF", "max_split_size_mb:1")
-            .status == 0);
+  CHECK(
+      run_hidden("hidden: blocks of 32 MiB are not split", "EBB_ALLOC_CONF", "max_split_size_mb:32")
+          .status == 0);
+  CHECK(
+      run_hidden("hidden: requests are refused", "EBB_ALLOC_CONF", "max_split_size_mb:1").status ==
+      0);
   CHECK(run_hidden("hidden: requests are refused", "EBB_ALLOC_CONF", "max_split:64").status == 0);
 }
 

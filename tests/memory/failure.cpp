@@ -1,6 +1,6 @@
+#include <ebb/testing/fail_allocation.h>
 #include "catch.h"
 #include "memory/helpers.h"
-#include <ebb/testing/fail_allocation.h>
 
 using namespace ebb::memory;
 using Catch::Matchers::ContainsSubstring;

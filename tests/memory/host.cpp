@@ -31,8 +31,8 @@ AllocatorOptions trimming() {
 TEST_CASE("the host's capacity is not more than the machine's memory") {
   const size_t capacity = host_capacity();
   CHECK(capacity > 16 * kMiB);
-  const auto ram = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
-                   static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto ram =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   CHECK(capacity <= ram);
   HostSource source;
   CHECK(source.capacity() == capacity);
@@ -40,7 +40,8 @@ TEST_CASE("the host's capacity is not more than the machine's memory") {
   CHECK(source.allocate(capacity + 512) == nullptr);
 }
 
-TEST_CASE("pieces of the host are zero at first, writable to the end, and large ones lie on 2 MiB") {
+TEST_CASE(
+    "pieces of the host are zero at first, writable to the end, and large ones lie on 2 MiB") {
   HostSource source;
   for (const size_t bytes : {size_t{512}, 2 * kMiB, 20 * kMiB, 40 * kMiB, 34 * kMiB + 512}) {
     auto* data = static_cast<char*>(source.allocate(bytes));
@@ -126,10 +127,9 @@ TEST_CASE("free blocks and the tail of a block are poisoned through the hooks") 
   const auto data = reinterpret_cast<uintptr_t>(a->data);
   a.reset();
   f.allocator.empty_cache();
-  CHECK(calls == decltype(calls){{'p', data, 2 * kMiB},
-                                 {'u', data, 700},
-                                 {'p', data, 1024},
-                                 {'u', data, 2 * kMiB}});
+  CHECK(calls ==
+        decltype(calls){
+            {'p', data, 2 * kMiB}, {'u', data, 700}, {'p', data, 1024}, {'u', data, 2 * kMiB}});
 }
 
 #if defined(TEST_ASAN)

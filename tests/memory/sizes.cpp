@@ -66,8 +66,8 @@ TEST_CASE("foreign memory counts nowhere and is given back by its deleter, once"
   const int64_t before = memory_allocated();
   int deleted = 0;
   char bytes[16] = {};
-  Block* block = adopt(bytes, sizeof bytes, ebb::kCPU, [](void* n) { ++*static_cast<int*>(n); },
-                       &deleted);
+  Block* block = adopt(
+      bytes, sizeof bytes, ebb::kCPU, [](void* n) { ++*static_cast<int*>(n); }, &deleted);
   CHECK(block->data == bytes);
   CHECK(memory_allocated() == before);
   set_category(block, Category::parameter);

@@ -23,11 +23,10 @@ TEST_CASE("all 122 keys of torch.cuda.memory_stats are there, and unsplit_bytes"
       }
     }
   }
-  for (const char* key : {"oversize_allocations.current", "oversize_allocations.freed",
-                          "oversize_segments.peak", "oversize_segments.allocated",
-                          "num_alloc_retries", "num_ooms", "num_sync_all_streams",
-                          "num_device_alloc", "num_device_free", "max_split_size",
-                          "unsplit_bytes"}) {
+  for (const char* key :
+       {"oversize_allocations.current", "oversize_allocations.freed", "oversize_segments.peak",
+        "oversize_segments.allocated", "num_alloc_retries", "num_ooms", "num_sync_all_streams",
+        "num_device_alloc", "num_device_free", "max_split_size", "unsplit_bytes"}) {
     CAPTURE(key);
     CHECK(stats.count(key) == 1);
   }
@@ -153,9 +152,9 @@ TEST_CASE("the summary is a table of one width with a row per figure") {
     CHECK(line.back() == '|');
   }
   CHECK(rows == 6 + 9 * 4 + 2 * 2 + 1);
-  for (const char* label : {"Cur Usage", "Allocated memory", "Requested memory",
-                            "CPU reserved memory", "Non-releasable allocs", "from large pool",
-                            "Oversize allocations"}) {
+  for (const char* label :
+       {"Cur Usage", "Allocated memory", "Requested memory", "CPU reserved memory",
+        "Non-releasable allocs", "from large pool", "Oversize allocations"}) {
     CHECK_THAT(full, Catch::Matchers::ContainsSubstring(label));
   }
   CHECK(memory_summary(ebb::kCPU, true).find("from large pool") == std::string::npos);

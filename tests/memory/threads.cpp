@@ -34,7 +34,8 @@ TEST_CASE("threads that allocate and free at once are counted exactly", "[thread
     std::vector<Held> held;
     for (int i = 0; i < 3000; ++i) {
       if (held.size() < 20 && random() % 2 == 0) {
-        held.emplace_back(allocate(random() % (random() % 16 == 0 ? 3'000'000 : 9000) + 1, ebb::kCPU));
+        held.emplace_back(
+            allocate(random() % (random() % 16 == 0 ? 3'000'000 : 9000) + 1, ebb::kCPU));
         auto* bytes = static_cast<unsigned char*>(held.back()->data);
         bytes[0] = bytes[held.back()->nbytes - 1] = static_cast<unsigned char>(thread);
       } else if (!held.empty()) {
@@ -60,7 +61,8 @@ TEST_CASE("a block may be freed on another thread than it was allocated on", "[t
   std::vector<Held> blocks;
   for (size_t i = 0; i < 400; ++i) blocks.emplace_back(allocate(i * 64 + 1, ebb::kCPU));
   on_threads([&](int thread) {
-    for (size_t i = static_cast<size_t>(thread); i < blocks.size(); i += kThreads) blocks[i].reset();
+    for (size_t i = static_cast<size_t>(thread); i < blocks.size(); i += kThreads)
+      blocks[i].reset();
   });
   CHECK(memory_allocated() == before);
   allocator(ebb::kCPU).check_invariants();
@@ -127,8 +129,11 @@ TEST_CASE("pools of different threads do not mix", "[threads]") {
 TEST_CASE("a forked child allocates and frees while other threads of the parent did", "[threads]") {
   std::atomic<bool> stop{false};
   std::thread busy([&] {
-    while (!stop) {
+    while (!stop) {  // holds every lock of the allocator at some moment
+      Scope scope("busy");
       const Held a(allocate(3000, ebb::kCPU));
+      const Held b(allocate(3'000'000, ebb::kCPU));
+      empty_cache();
     }
   });
   const Held before(allocate(1000, ebb::kCPU));
@@ -138,6 +143,7 @@ TEST_CASE("a forked child allocates and frees while other threads of the parent 
     if (child == 0) {
       release(allocate(5000, ebb::kCPU));
       release(allocate(5'000'000, ebb::kCPU));
+      { Scope scope("child"); }
       allocator(ebb::kCPU).check_invariants();
       _exit(0);
     }
