@@ -45,8 +45,7 @@ Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Ten
   return differentiable(
       "conv2d", "ConvolutionBackward0", {input, weight, bias_or_none},
       [&] {
-        return ops::conv2d(input, weight,
-                           bias ? std::optional<TensorBase>(*bias) : std::nullopt,
+        return ops::conv2d(input, weight, bias ? std::optional<TensorBase>(*bias) : std::nullopt,
                            {stride, padding, dilation, groups});
       },
       [&](Recorder& r) {
@@ -93,13 +92,13 @@ Tensor conv2d_backward_weight(IntArrayRef weight_size, const Tensor& grad_output
                                            {stride, padding, dilation, groups});
       },
       [&](Recorder& r) {
-        return [input_size = DimVector(input.sizes()),
-                grad_output = r.save_if(r.needs(1), grad_output),
-                input = r.save_if(r.needs(0), input),
-                p = OwnedParameters{stride, padding, dilation, groups}](Backward& b) {
-          if (b.needs(0)) b.set(0, forward(b.get(input), b.grad(), p));
-          if (b.needs(1)) b.set(1, to_input(input_size, b.get(grad_output), b.grad(), p));
-        };
+        return
+            [input_size = DimVector(input.sizes()),
+             grad_output = r.save_if(r.needs(1), grad_output), input = r.save_if(r.needs(0), input),
+             p = OwnedParameters{stride, padding, dilation, groups}](Backward& b) {
+              if (b.needs(0)) b.set(0, forward(b.get(input), b.grad(), p));
+              if (b.needs(1)) b.set(1, to_input(input_size, b.get(grad_output), b.grad(), p));
+            };
       });
 }
 

@@ -23,9 +23,7 @@ auto product_formula(Recorder& r, const Tensor& a, const Tensor& b) {
 }
 
 /// A tensor [..., n] as [rows, n].
-Tensor rows_of(const Tensor& tensor) {
-  return tensor.dim() == 2 ? tensor : tensor.flatten(0, -2);
-}
+Tensor rows_of(const Tensor& tensor) { return tensor.dim() == 2 ? tensor : tensor.flatten(0, -2); }
 
 /// A vector as a matrix of one row, or of one column.
 Tensor matrix_of(const Tensor& tensor, bool is_row) {
@@ -39,8 +37,8 @@ Tensor gradient_of_right(const Tensor& grad, const Tensor& self, int64_t other_d
   return matmul(self.transpose(-2, -1), grad);
 }
 
-/// A gradient with the leading batch dimensions that `dim` lacks summed away, and the dimension that
-/// made a vector a matrix dropped.
+/// A gradient with the leading batch dimensions that `dim` lacks summed away, and the dimension
+/// that made a vector a matrix dropped.
 Tensor as_vector(Tensor grad, int64_t dropped) {
   grad = grad.squeeze(dropped);
   return grad.dim() > 1 ? grad.flatten(0, -2).sum(0) : grad;
@@ -139,8 +137,8 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
       [&](Recorder& r) { return addmm_formula(r, mat1, mat2, beta, alpha); });
 }
 
-const Tensor& addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
-                     const Scalar& beta, const Scalar& alpha) {
+const Tensor& addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                     const Scalar& alpha) {
   return differentiable_(
       "addmm_", "AddmmBackward0", self, {self, mat1, mat2},
       [&] { ops::addmm_(self, mat1, mat2, beta, alpha); },

@@ -81,10 +81,10 @@ void compose_batch_norm(Backward& b, const Tensor& input, const Tensor& weight,
                         double eps) {
   const Tensor x = widened(input);
   const DimVector dims = all_but_channels(x.dim());
-  const Statistics statistics =
-      training ? measured(x, dims, eps)
-               : Statistics{per_channel(running_mean, x.dim()),
-                            (per_channel(running_var, x.dim()) + eps).rsqrt()};
+  const Statistics statistics = training
+                                    ? measured(x, dims, eps)
+                                    : Statistics{per_channel(running_mean, x.dim()),
+                                                 (per_channel(running_var, x.dim()) + eps).rsqrt()};
   set_composed(b, x, per_channel(weight, x.dim()), statistics, dims, dims, x.size(1), !training);
 }
 
@@ -153,8 +153,8 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
     const Tensor x = b.get(input);
     const Tensor w = b.get(weight);
     if (GradMode::is_enabled()) return compose_layer_norm(b, x, w, shape, eps);
-    set_all(b, ops::layer_norm_backward(b.grad(), x, shape, w, b.get(mean), b.get(rstd),
-                                        wanted(b)));
+    set_all(b,
+            ops::layer_norm_backward(b.grad(), x, shape, w, b.get(mean), b.get(rstd), wanted(b)));
   });
   return result;
 }

@@ -21,10 +21,7 @@ struct OwnedParameters {
   DimVector dilation;
 
   explicit OwnedParameters(const ops::PoolParameters& p)
-      : kernel_size(p.kernel_size),
-        stride(p.stride),
-        padding(p.padding),
-        dilation(p.dilation) {}
+      : kernel_size(p.kernel_size), stride(p.stride), padding(p.padding), dilation(p.dilation) {}
 };
 
 }  // namespace
@@ -39,26 +36,26 @@ Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
   Recorder r("MaxPool2DBackward0", {self});
   r.record(result, [offsets = r.save(Tensor(std::move(chosen))), size = DimVector(self.sizes()),
                     ceil_mode, p = OwnedParameters(parameters)](Backward& b) {
-    b.set(0, max_pool2d_backward(b.grad(), b.get(offsets), size, p.kernel_size, p.stride,
-                                 p.padding, p.dilation, ceil_mode));
+    b.set(0, max_pool2d_backward(b.grad(), b.get(offsets), size, p.kernel_size, p.stride, p.padding,
+                                 p.dilation, ceil_mode));
   });
   return result;
 }
 
 // Linear in grad_output: its gradient takes the chosen elements back.
-Tensor max_pool2d_backward(const Tensor& grad_output, const Tensor& offsets,
-                           IntArrayRef input_size, IntArrayRef kernel_size, IntArrayRef stride,
-                           IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+Tensor max_pool2d_backward(const Tensor& grad_output, const Tensor& offsets, IntArrayRef input_size,
+                           IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+                           IntArrayRef dilation, bool ceil_mode) {
   const ops::PoolParameters parameters{kernel_size, stride, padding, dilation, ceil_mode};
   return differentiable(
       "max_pool2d_backward", "MaxPool2DBackwardBackward0", {grad_output},
       [&] { return ops::max_pool2d_backward(grad_output, offsets, input_size, parameters); },
       [&](Recorder& r) {
-        return [offsets = r.save(offsets), ceil_mode, p = OwnedParameters(parameters)](
-                   Backward& b) {
-          b.set(0, max_pool2d_gather(b.grad(), b.get(offsets), p.kernel_size, p.stride, p.padding,
-                                     p.dilation, ceil_mode));
-        };
+        return
+            [offsets = r.save(offsets), ceil_mode, p = OwnedParameters(parameters)](Backward& b) {
+              b.set(0, max_pool2d_gather(b.grad(), b.get(offsets), p.kernel_size, p.stride,
+                                         p.padding, p.dilation, ceil_mode));
+            };
       });
 }
 
@@ -84,7 +81,9 @@ Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
   const ops::PoolParameters parameters{kernel_size, stride, padding, kAdjacent, ceil_mode};
   return differentiable(
       "avg_pool2d", "AvgPool2DBackward0", {self},
-      [&] { return ops::avg_pool2d(self, parameters, {count_include_pad, divisor_override}); },
+      [&] {
+        return ops::avg_pool2d(self, parameters, {count_include_pad, divisor_override});
+      },
       [&](Recorder&) {
         return [size = DimVector(self.sizes()), ceil_mode, count_include_pad, divisor_override,
                 p = OwnedParameters(parameters)](Backward& b) {

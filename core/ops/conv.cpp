@@ -20,8 +20,8 @@ ConvShape shape_of(IntArrayRef input, IntArrayRef weight, const ConvParameters& 
   const int64_t groups = parameters.groups;
   EBB_CHECK(groups > 0, "groups must be at least 1, got ", groups);
   EBB_CHECK(weight[1] * groups == images[1] && weight[0] % groups == 0, "weight of sizes ", weight,
-            " with ", groups, " group", groups == 1 ? "" : "s",
-            " does not fit input of sizes ", input, ": it needs ", weight[1] * groups,
+            " with ", groups, " group", groups == 1 ? "" : "s", " does not fit input of sizes ",
+            input, ": it needs ", weight[1] * groups,
             " input channels and a number of output channels that the groups divide");
   ConvShape shape{.batch = images[0],
                   .groups = groups,
@@ -76,8 +76,8 @@ const ConvKernels& conv_kernels(const TensorBase& tensor) {
   return *kernels(tensor.device().type()).conv;
 }
 
-/// In how many pieces the pixels are summed for the gradient of the weight: enough for some threads,
-/// of a few thousand pixels each, with at most a few MiB of partial results.
+/// In how many pieces the pixels are summed for the gradient of the weight: enough for some
+/// threads, of a few thousand pixels each, with at most a few MiB of partial results.
 int64_t weight_pieces(const ConvShape& s) {
   constexpr int64_t kLeastPixels = 2048;
   constexpr int64_t kMaxPieces = 16;
@@ -103,8 +103,8 @@ TensorBase conv2d(const TensorBase& input, const TensorBase& weight,
     added = row_major(*bias);
   }
   const TensorBase matrix = row_major(weight);
-  TensorBase result = empty(output_sizes(shape, input.sizes().size()), input.scalar_type(),
-                            input.device());
+  TensorBase result =
+      empty(output_sizes(shape, input.sizes().size()), input.scalar_type(), input.device());
   if (result.numel() == 0) return result;
   conv_kernels(input).forward({.shape = shape,
                                .dtype = input.scalar_type(),
@@ -142,8 +142,7 @@ TensorBase conv2d_backward_weight(IntArrayRef weight_size, const TensorBase& gra
   const int64_t pieces = weight_pieces(shape);
   const size_t bytes = input.scalar_type() == kDouble ? sizeof(double) : sizeof(float);
   const int64_t elements = shape.out_channels * shape.in_channels * shape.taps();
-  const memory::Workspace workspace(static_cast<size_t>(pieces * elements) * bytes,
-                                    input.device());
+  const memory::Workspace workspace(static_cast<size_t>(pieces * elements) * bytes, input.device());
   conv_kernels(input).backward_weight({.shape = shape,
                                        .dtype = input.scalar_type(),
                                        .image = view_of(input),

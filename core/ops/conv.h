@@ -15,9 +15,9 @@ struct ConvParameters {
   int64_t groups = 1;
 };
 
-/// The cross-correlation of input [N, C, H, W] or [C, H, W] with weight [O, C / groups, kH, kW], plus
-/// bias [O]. All of one floating-point dtype; 16-bit floats are summed in float32. The windows are
-/// read where they are: the result is the only allocation.
+/// The cross-correlation of input [N, C, H, W] or [C, H, W] with weight [O, C / groups, kH, kW],
+/// plus bias [O]. All of one floating-point dtype; 16-bit floats are summed in float32. The windows
+/// are read where they are: the result is the only allocation.
 EBB_API TensorBase conv2d(const TensorBase& input, const TensorBase& weight,
                           const std::optional<TensorBase>& bias, const ConvParameters& parameters);
 /// The gradient of conv2d's input, which has `input_size`.

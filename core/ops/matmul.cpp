@@ -11,9 +11,10 @@ namespace ebb::ops {
 namespace {
 
 void check_pair(const TensorBase& a, const TensorBase& b) {
-  EBB_CHECK(a.scalar_type() == b.scalar_type(), "expected both tensors to have the same dtype, got ",
-            a.scalar_type(), " of sizes ", a.sizes(), " and ", b.scalar_type(), " of sizes ",
-            b.sizes(), "; convert one with .to()");
+  EBB_CHECK(a.scalar_type() == b.scalar_type(),
+            "expected both tensors to have the same dtype, got ", a.scalar_type(), " of sizes ",
+            a.sizes(), " and ", b.scalar_type(), " of sizes ", b.sizes(),
+            "; convert one with .to()");
   EBB_CHECK(a.device() == b.device(), "expected all tensors on one device, got ", a.device(),
             " and ", b.device());
 }
@@ -220,19 +221,19 @@ TensorBase matmul(const TensorBase& self, const TensorBase& other) {
   if (!row) sizes.push_back(m);
   if (!column) sizes.push_back(n);
   TensorBase result = empty(sizes, self.scalar_type(), self.device());
-  MatmulArguments arguments{.m = m,
-                            .n = n,
-                            .k = k,
-                            .batch = batch,
-                            .dtype = self.scalar_type(),
-                            .a = row ? vector_view(self, true, batch.size()) : view_of(self, batch),
-                            .b = column ? vector_view(other, false, batch.size())
-                                        : view_of(other, batch),
-                            .addend = {},
-                            .c = {.data = result.data_ptr(),
-                                  .row_stride = n,
-                                  .column_stride = 1,
-                                  .batch_strides = contiguous_strides(batch)}};
+  MatmulArguments arguments{
+      .m = m,
+      .n = n,
+      .k = k,
+      .batch = batch,
+      .dtype = self.scalar_type(),
+      .a = row ? vector_view(self, true, batch.size()) : view_of(self, batch),
+      .b = column ? vector_view(other, false, batch.size()) : view_of(other, batch),
+      .addend = {},
+      .c = {.data = result.data_ptr(),
+            .row_stride = n,
+            .column_stride = 1,
+            .batch_strides = contiguous_strides(batch)}};
   for (int64_t& stride : arguments.c.batch_strides) stride *= m * n;
   run(arguments, result);
   return result;

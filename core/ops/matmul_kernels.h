@@ -16,9 +16,9 @@ struct MatrixView {
   DimVector batch_strides;  ///< one for each of MatmulArguments::batch
 };
 
-/// c = alpha a b + beta addend for each matrix of the batch. `c` may be `addend` itself and overlaps
-/// nothing else. All are of one dtype; 16-bit floats are multiplied and added in float32, integers
-/// wrap around.
+/// c = alpha a b + beta addend for each matrix of the batch. `c` may be `addend` itself and
+/// overlaps nothing else. All are of one dtype; 16-bit floats are multiplied and added in float32,
+/// integers wrap around.
 struct MatmulArguments {
   int64_t m;  ///< rows of a and c
   int64_t n;  ///< columns of b and c

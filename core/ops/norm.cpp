@@ -81,8 +81,10 @@ BatchNormArguments batch_arguments(const TensorBase& input, const BatchNormParam
 /// A running statistic that the kernel may write: itself if contiguous, else a copy.
 void write_back(const TensorBase& running, const TensorBase& updated) {
   if (!running.defined()) return;
-  if (updated.is_same(running)) running.impl()->bump_version();
-  else copy_(running, updated);
+  if (updated.is_same(running))
+    running.impl()->bump_version();
+  else
+    copy_(running, updated);
 }
 
 }  // namespace
@@ -121,8 +123,7 @@ Normalized batch_norm(const TensorBase& input, const BatchNormParameters& p, dou
 }
 
 std::array<TensorBase, 3> batch_norm_backward(const TensorBase& grad_output,
-                                              const TensorBase& input,
-                                              const BatchNormParameters& p,
+                                              const TensorBase& input, const BatchNormParameters& p,
                                               const TensorBase& mean, const TensorBase& rstd,
                                               const std::array<bool, 3>& wanted) {
   check_batch_norm(input, p);
@@ -134,8 +135,7 @@ std::array<TensorBase, 3> batch_norm_backward(const TensorBase& grad_output,
   const TensorBase running_mean = row_major_or_none(p.running_mean);
   const TensorBase running_var = row_major_or_none(p.running_var);
   const int64_t channels = input.size(1);
-  const ScalarType weight_dtype =
-      p.weight.defined() ? p.weight.scalar_type() : input.scalar_type();
+  const ScalarType weight_dtype = p.weight.defined() ? p.weight.scalar_type() : input.scalar_type();
   std::array<TensorBase, 3> result;
   if (wanted[0]) result[0] = empty(input.sizes(), input.scalar_type(), input.device());
   if (wanted[1]) result[1] = empty(channels, weight_dtype, input.device());
@@ -161,8 +161,7 @@ DimVector statistics_sizes(const TensorBase& input, IntArrayRef shape) {
   check_floating(input);
   EBB_CHECK(!shape.empty(), "normalized_shape must have at least one dimension");
   const IntArrayRef sizes = input.sizes();
-  EBB_CHECK(sizes.size() >= shape.size() &&
-                sizes.slice(sizes.size() - shape.size()) == shape,
+  EBB_CHECK(sizes.size() >= shape.size() && sizes.slice(sizes.size() - shape.size()) == shape,
             "normalized_shape ", shape, " is not how the sizes ", sizes, " of input end");
   DimVector result(sizes);
   for (size_t d = sizes.size() - shape.size(); d < sizes.size(); ++d) result[d] = 1;

@@ -33,24 +33,18 @@ struct BatchNormParameters {
 EBB_API Normalized batch_norm(const TensorBase& input, const BatchNormParameters& parameters,
                               double momentum);
 /// The gradients of input, weight and bias, as far as wanted.
-EBB_API std::array<TensorBase, 3> batch_norm_backward(const TensorBase& grad_output,
-                                                      const TensorBase& input,
-                                                      const BatchNormParameters& parameters,
-                                                      const TensorBase& mean,
-                                                      const TensorBase& rstd,
-                                                      const std::array<bool, 3>& wanted);
+EBB_API std::array<TensorBase, 3> batch_norm_backward(
+    const TensorBase& grad_output, const TensorBase& input, const BatchNormParameters& parameters,
+    const TensorBase& mean, const TensorBase& rstd, const std::array<bool, 3>& wanted);
 
 /// input [..., *normalized_shape] normalized over the last dimensions; weight and bias are of
 /// normalized_shape. mean and rstd have the sizes of input with those dimensions of size 1.
 EBB_API Normalized layer_norm(const TensorBase& input, IntArrayRef normalized_shape,
                               const TensorBase& weight, const TensorBase& bias, double eps);
 /// The gradients of input, weight and bias, as far as wanted.
-EBB_API std::array<TensorBase, 3> layer_norm_backward(const TensorBase& grad_output,
-                                                      const TensorBase& input,
-                                                      IntArrayRef normalized_shape,
-                                                      const TensorBase& weight,
-                                                      const TensorBase& mean,
-                                                      const TensorBase& rstd,
-                                                      const std::array<bool, 3>& wanted);
+EBB_API std::array<TensorBase, 3> layer_norm_backward(
+    const TensorBase& grad_output, const TensorBase& input, IntArrayRef normalized_shape,
+    const TensorBase& weight, const TensorBase& mean, const TensorBase& rstd,
+    const std::array<bool, 3>& wanted);
 
 }  // namespace ebb::ops

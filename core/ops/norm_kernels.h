@@ -52,8 +52,8 @@ struct LayerNormArguments {
   TypedData grad_input;
   TypedData grad_weight;
   TypedData grad_bias;
-  /// backward: in how many pieces the rows are summed for weight and bias, which depends on the shape
-  /// alone, and pieces * 2 * n elements of the compute type.
+  /// backward: in how many pieces the rows are summed for weight and bias, which depends on the
+  /// shape alone, and pieces * 2 * n elements of the compute type.
   int64_t pieces = 1;
   void* workspace = nullptr;
 };

@@ -142,8 +142,7 @@ TensorBase avg_pool2d(const TensorBase& self, const PoolParameters& parameters,
   const PoolShape shape = shape_of(self.sizes(), parameters);
   const int64_t divisor = divisor_of(average);
   const TensorBase input = row_major(self);
-  TensorBase result =
-      empty(output_sizes(self.sizes(), shape), self.scalar_type(), self.device());
+  TensorBase result = empty(output_sizes(self.sizes(), shape), self.scalar_type(), self.device());
   if (result.numel() == 0) return result;
   pool_kernels(self).average({.shape = shape,
                               .dtype = self.scalar_type(),
@@ -155,8 +154,7 @@ TensorBase avg_pool2d(const TensorBase& self, const PoolParameters& parameters,
 }
 
 TensorBase avg_pool2d_backward(const TensorBase& grad_output, IntArrayRef input_size,
-                               const PoolParameters& parameters,
-                               const AverageParameters& average) {
+                               const PoolParameters& parameters, const AverageParameters& average) {
   const PoolShape shape = shape_of(input_size, parameters);
   const int64_t divisor = divisor_of(average);
   check_output(grad_output, "grad_output", output_sizes(input_size, shape));

@@ -27,8 +27,8 @@ inline DimVector batch_of_images(IntArrayRef sizes, const char* name) {
   return batch;
 }
 
-/// Where a window of `kernel` taps that are `dilation` apart fits along a padded dimension, at steps
-/// of `stride`. Not positive if nowhere.
+/// Where a window of `kernel` taps that are `dilation` apart fits along a padded dimension, at
+/// steps of `stride`. Not positive if nowhere.
 inline int64_t window_count(int64_t size, int64_t kernel, int64_t stride, int64_t padding,
                             int64_t dilation) {
   const int64_t rest = size + 2 * padding - dilation * (kernel - 1) - 1;

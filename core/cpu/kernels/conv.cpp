@@ -1,7 +1,7 @@
 #include <ebb/core/ops/conv_kernels.h>
 
 #include <ebb/core/cpu/kernels/direct_conv.h>
-#include <ebb/core/ops/kernels.h>
+#include <ebb/core/cpu/kernels/storage_types.h>
 
 // Convolutions as matrix products, one for each group, over the pixels of all images at once:
 //
@@ -9,8 +9,8 @@
 //   grad_input  [C, N Q]    = weight^T [C, O K] x windows of grad_output [O K, N Q]
 //   grad_weight [O, C K]    = grad_output [O, N P] x windows of the input [N P, C K]
 //
-// where the windows are packed, or for some shapes read from a padded copy (direct_conv.h). P are the
-// output, Q the input pixels and K the taps of the kernel.
+// where the windows are packed, or for some shapes read from a padded copy (direct_conv.h). P are
+// the output, Q the input pixels and K the taps of the kernel.
 
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
@@ -70,8 +70,8 @@ void forward_of(const ConvArguments& a) {
   for (int64_t g = 0; g < s.groups; ++g) {
     const int64_t channel = g * s.out_channels;
     const MatrixSource<S> weight{static_cast<const S*>(a.matrix) + channel * depth, depth, 1};
-    const WindowSource<S> windows = windows_of<S>(a.image, g * s.in_channels, forward_reach(s, 0),
-                                                  forward_reach(s, 1));
+    const WindowSource<S> windows =
+        windows_of<S>(a.image, g * s.in_channels, forward_reach(s, 0), forward_reach(s, 1));
     Destination<S, T> out{.data = static_cast<S*>(a.output) + channel * pixels,
                           .row_stride = pixels,
                           .column_stride = 1,
@@ -93,12 +93,10 @@ void backward_input_of(const ConvArguments& a) {
   const int64_t pixels = s.in_pixels();
   for (int64_t g = 0; g < s.groups; ++g) {
     const int64_t row = s.in_channels * s.taps();
-    const SplitSource<S> weight{{static_cast<const S*>(a.matrix) + g * s.out_channels * row,
-                                 s.taps(), 1},
-                                s.taps(),
-                                row};
-    const WindowSource<S> windows = windows_of<S>(
-        a.image, g * s.out_channels, backward_reach(s, 0), backward_reach(s, 1));
+    const SplitSource<S> weight{
+        {static_cast<const S*>(a.matrix) + g * s.out_channels * row, s.taps(), 1}, s.taps(), row};
+    const WindowSource<S> windows =
+        windows_of<S>(a.image, g * s.out_channels, backward_reach(s, 0), backward_reach(s, 1));
     const Destination<S, T> out{.data = static_cast<S*>(a.output) + g * s.in_channels * pixels,
                                 .row_stride = pixels,
                                 .column_stride = 1,
@@ -159,8 +157,8 @@ void weight_in_blocks(const ConvArguments& a, const SplitSource<S>& grad,
   const int64_t depth = a.shape.batch * a.shape.out_pixels();
   const int64_t piece_depth = round_up((depth + a.pieces - 1) / a.pieces, kDepth);
   const bool turn = n < kTileColumns<T> && m > n;  // a transposed result fills the vectors better
-  const Blocks blocks = turn ? cut<T>(n, m, piece_depth, a.pieces)
-                             : cut<T>(m, n, piece_depth, a.pieces);
+  const Blocks blocks =
+      turn ? cut<T>(n, m, piece_depth, a.pieces) : cut<T>(m, n, piece_depth, a.pieces);
   parallel_for(0, a.pieces * blocks.count(), 1, [&](int64_t begin, int64_t end) {
     for (; begin < end; ++begin) {
       const int64_t piece = begin / blocks.count();
@@ -172,8 +170,10 @@ void weight_in_blocks(const ConvArguments& a, const SplitSource<S>& grad,
       const Block block = blocks[begin % blocks.count()];
       const Shifted<SplitSource<S>> left{grad, start};
       const Shifted<TapSource<S>> right{taps, start};
-      if (turn) multiply(right, left, count, block, out);
-      else multiply(left, right, count, block, out);
+      if (turn)
+        multiply(right, left, count, block, out);
+      else
+        multiply(left, right, count, block, out);
     }
   });
 }
@@ -183,9 +183,8 @@ void weight_of_group(const ConvArguments& a, int64_t g, T* partial) {
   const ConvShape& s = a.shape;
   const int64_t pixels = s.out_pixels();
   const int64_t m = s.out_channels;
-  const SplitSource<S> grad{{static_cast<const S*>(a.matrix) + g * m * pixels, pixels, 1},
-                            pixels,
-                            s.groups * m * pixels};
+  const SplitSource<S> grad{
+      {static_cast<const S*>(a.matrix) + g * m * pixels, pixels, 1}, pixels, s.groups * m * pixels};
   const WindowSource<S> windows =
       windows_of<S>(a.image, g * s.in_channels, forward_reach(s, 0), forward_reach(s, 1));
   if (DirectWeight<S, T>::suits(windows, s.in_channels, m)) {
@@ -205,19 +204,6 @@ void backward_weight_of(const ConvArguments& a) {
     weight_of_group<S>(a, g, partial);
     add_pieces(partial, a.pieces, elements, output + g * elements);
   }
-}
-
-/// Calls f(S{}) with the floating-point type of a convolution.
-template <typename F>
-void dispatch_floating_storage(ScalarType dtype, F&& f) {
-  dispatch(dtype, [&](auto zero) {
-    using S = decltype(zero);
-    if constexpr (std::is_integral_v<S>) {
-      ebb::detail::raise_unsupported(dtype);
-    } else {
-      f(zero);
-    }
-  });
 }
 
 void forward(const ConvArguments& a) {

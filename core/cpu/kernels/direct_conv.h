@@ -17,8 +17,7 @@ struct UnalignedVectorOf {
 
 /// tile[i][j] = sum over p of a[p][i] * image[offsets[p] + j] (see multiply_rows).
 template <int rows, typename T>
-void multiply_shifted_rows(int64_t k, const T* a, const T* image, const int64_t* offsets,
-                           T* tile) {
+void multiply_shifted_rows(int64_t k, const T* a, const T* image, const int64_t* offsets, T* tile) {
   using Unaligned = typename UnalignedVectorOf<T>::type;
   constexpr int lanes = kLanes<T>;
   Vector<T> sums[rows][2];
@@ -142,8 +141,8 @@ void copy_reached(const Reached& reached, const WindowSource<S>& windows, int64_
         std::fill(to, to + width, T{});
         continue;
       }
-      const S* from = data + c * windows.strides[1] + row * windows.strides[2] +
-                      reached.first[1] * step;
+      const S* from =
+          data + c * windows.strides[1] + row * windows.strides[2] + reached.first[1] * step;
       std::fill(to, to + begin, T{});
       if (step == 1) {
         for (int64_t x = begin; x < end; ++x) to[x] = widened<T>(from[x]);
@@ -159,8 +158,7 @@ constexpr int64_t kDirectMatrix = int64_t{1} << 17;  // elements of a matrix tha
 constexpr int64_t kDirectImage = int64_t{1} << 19;   // elements of an image
 
 /// Whether the direct way pays, which depends on the shape alone. `lines`: outputs per window.
-inline bool suits_direct(const Reach& rows, const Reach& columns, int64_t channels,
-                         int64_t lines) {
+inline bool suits_direct(const Reach& rows, const Reach& columns, int64_t channels, int64_t lines) {
   if (rows.step != 1 || columns.step != 1 || rows.divisor != 1 || columns.divisor != 1) {
     return false;
   }
@@ -187,8 +185,8 @@ class DirectProduct {
     const int64_t matrix = aligned(round_up(m, kTileRows) * depth_);
     const int64_t image = aligned(reached_.elements() + kTileColumns<T>);
     const int64_t elements = matrix + image;
-    auto* const buffer = static_cast<T*>(packing_buffer(
-        static_cast<size_t>(elements) * sizeof(T) + static_cast<size_t>(depth_) * 8));
+    auto* const buffer = static_cast<T*>(packing_buffer(static_cast<size_t>(elements) * sizeof(T) +
+                                                        static_cast<size_t>(depth_) * 8));
     matrix_ = buffer;
     image_ = buffer + matrix;
     offsets_ = reinterpret_cast<int64_t*>(buffer + elements);
@@ -205,8 +203,7 @@ class DirectProduct {
   /// Panels of neighbouring windows of one image, counted over the rows of its copy.
   [[nodiscard]] static int64_t panels(const WindowSource<S>& windows, int64_t channels) {
     const Reached reached(windows.rows, windows.columns, channels);
-    const int64_t positions =
-        (windows.rows.lines - 1) * reached.size[1] + windows.columns.lines;
+    const int64_t positions = (windows.rows.lines - 1) * reached.size[1] + windows.columns.lines;
     return (positions + kTileColumns<T> - 1) / kTileColumns<T>;
   }
 
@@ -288,8 +285,8 @@ class DirectWeight {
     const int64_t sums = aligned(round_up(taps_, kTileRows) * wide);
     const int64_t image = aligned(reached_.elements());
     const int64_t gradient = wide * pixels_;
-    auto* const buffer = static_cast<T*>(
-        packing_buffer(static_cast<size_t>(sums + image + gradient) * sizeof(T)));
+    auto* const buffer =
+        static_cast<T*>(packing_buffer(static_cast<size_t>(sums + image + gradient) * sizeof(T)));
     sums_ = buffer;
     image_ = buffer + sums;
     gradient_ = image_ + image;
@@ -313,8 +310,8 @@ class DirectWeight {
     for (int64_t i = 0; i < taps_; i += kTileRows) {
       const T* taps[kTileRows];
       for (int64_t r = 0; r < kTileRows; ++r) {
-        taps[r] = image_ + reached_.offset(windows_.rows, windows_.columns,
-                                           std::min(i + r, taps_ - 1));
+        taps[r] =
+            image_ + reached_.offset(windows_.rows, windows_.columns, std::min(i + r, taps_ - 1));
       }
       for (int64_t j = 0; j < m_; j += width) {
         add_taps(windows_.rows.lines, windows_.columns.lines, reached_.size[1],

@@ -21,9 +21,8 @@ namespace {
 
 /// What elements of type S are added and multiplied in. Unsigned: integers wrap around.
 template <typename S>
-using Accumulator =
-    std::conditional_t<std::is_same_v<S, double>, double,
-                       std::conditional_t<std::is_integral_v<S>, uint64_t, float>>;
+using Accumulator = std::conditional_t<std::is_same_v<S, double>, double,
+                                       std::conditional_t<std::is_integral_v<S>, uint64_t, float>>;
 
 template <typename T, typename S>
 __attribute__((always_inline)) inline T widened(S x) {
@@ -125,13 +124,12 @@ struct Destination {
       const int64_t count = std::min(columns, inner_columns - start);
       S* const to = data + image * outer_stride + (row - first_row) * row_stride +
                     (start - first_column) * column_stride;
-      const S* const added =
-          addend == nullptr
-              ? nullptr
-              : addend + row * addend_row_stride + column * addend_column_stride;
+      const S* const added = addend == nullptr
+                                 ? nullptr
+                                 : addend + row * addend_row_stride + column * addend_column_stride;
       for (int64_t r = 0; r < rows; ++r) {
-        store_row(sums + r * stride, addend == nullptr ? nullptr : added + r * addend_row_stride, to + r * row_stride, count,
-                  first);
+        store_row(sums + r * stride, addend == nullptr ? nullptr : added + r * addend_row_stride,
+                  to + r * row_stride, count, first);
       }
       sums += count;
       column += count;
@@ -245,8 +243,7 @@ void multiply_block(const A& a, const B& b, int64_t k, const Block& block,
 
 /// One block of C; where the accumulator is wider than S it is summed apart and rounded once.
 template <typename S, typename T, typename A, typename B>
-void multiply(const A& a, const B& b, int64_t k, const Block& block,
-              const Destination<S, T>& out) {
+void multiply(const A& a, const B& b, int64_t k, const Block& block, const Destination<S, T>& out) {
   constexpr size_t kSmall = 16384;
   alignas(64) unsigned char small[kSmall];
   const int64_t panels = panel_elements<T>(block, k);
@@ -299,9 +296,12 @@ Blocks cut(int64_t m, int64_t n, int64_t k, int64_t others) {
   const int64_t wanted = threads == 1 ? 1 : 2 * threads;
   while (down * across * others < wanted && m * n / (down * across) * (k + 1) > 2 * kLeastWork) {
     const bool by_columns = n / across >= m / down;
-    if (by_columns && n / across >= 2 * width) across *= 2;
-    else if (m / down >= 2 * kTileRows) down *= 2;
-    else break;
+    if (by_columns && n / across >= 2 * width)
+      across *= 2;
+    else if (m / down >= 2 * kTileRows)
+      down *= 2;
+    else
+      break;
   }
   Blocks blocks{m, n, even(m, down, kTileRows), even(n, across, width), 0, 0};
   blocks.down = (m + blocks.rows - 1) / blocks.rows;

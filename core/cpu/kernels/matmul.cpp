@@ -1,10 +1,8 @@
 #include <ebb/core/ops/matmul_kernels.h>
 
-#include <utility>
-
 #include <ebb/core/cpu/kernels/gemm.h>
 #include <ebb/core/cpu/kernels/gemv.h>
-#include <ebb/core/ops/kernels.h>
+#include <ebb/core/cpu/kernels/storage_types.h>
 
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
@@ -19,6 +17,24 @@ int64_t batch_offset(const MatmulArguments& a, const MatrixView& view, int64_t i
   return offset;
 }
 
+/// The arguments as they are, or with all matrices transposed: c^T = b^T a^T.
+struct Sides {
+  const MatmulArguments& arguments;
+  bool turned;
+
+  [[nodiscard]] int64_t m() const { return turned ? arguments.n : arguments.m; }
+  [[nodiscard]] int64_t n() const { return turned ? arguments.m : arguments.n; }
+  [[nodiscard]] const MatrixView& left() const { return turned ? arguments.b : arguments.a; }
+  [[nodiscard]] const MatrixView& right() const { return turned ? arguments.a : arguments.b; }
+  [[nodiscard]] int64_t row_stride(const MatrixView& view) const {
+    return turned ? view.column_stride : view.row_stride;
+  }
+  [[nodiscard]] int64_t column_stride(const MatrixView& view) const {
+    return turned ? view.row_stride : view.column_stride;
+  }
+};
+
+/// Matrix i of the batch.
 template <typename S>
 struct Product {
   using T = Accumulator<S>;
@@ -27,20 +43,23 @@ struct Product {
   MatrixSource<S> right;
   Destination<S, T> out;
 
-  Product(const MatmulArguments& a, int64_t i)
-      : left{static_cast<const S*>(a.a.data) + batch_offset(a, a.a, i), a.a.row_stride,
-             a.a.column_stride},
-        right{static_cast<const S*>(a.b.data) + batch_offset(a, a.b, i), a.b.column_stride,
-              a.b.row_stride},
-        out{.data = static_cast<S*>(a.c.data) + batch_offset(a, a.c, i),
-            .row_stride = a.c.row_stride,
-            .column_stride = a.c.column_stride,
-            .alpha = number(a.alpha),
-            .beta = number(a.beta)} {
+  Product(const Sides& s, int64_t i)
+      : left{start(s, s.left(), i), s.row_stride(s.left()), s.column_stride(s.left())},
+        right{start(s, s.right(), i), s.column_stride(s.right()), s.row_stride(s.right())},
+        out{.data = start(s, s.arguments.c, i),
+            .row_stride = s.row_stride(s.arguments.c),
+            .column_stride = s.column_stride(s.arguments.c),
+            .alpha = number(s.arguments.alpha),
+            .beta = number(s.arguments.beta)} {
     if (out.beta == T{0}) return;
-    out.addend = static_cast<const S*>(a.addend.data) + batch_offset(a, a.addend, i);
-    out.addend_row_stride = a.addend.row_stride;
-    out.addend_column_stride = a.addend.column_stride;
+    const MatrixView& addend = s.arguments.addend;
+    out.addend = start(s, addend, i);
+    out.addend_row_stride = s.row_stride(addend);
+    out.addend_column_stride = s.column_stride(addend);
+  }
+
+  static S* start(const Sides& s, const MatrixView& view, int64_t i) {
+    return static_cast<S*>(view.data) + batch_offset(s.arguments, view, i);
   }
 
   static T number(const Scalar& scalar) {
@@ -59,53 +78,44 @@ int64_t batch_count(const MatmulArguments& a) {
 }
 
 template <typename S>
-void multiply_all(const MatmulArguments& a) {
+void multiply_all(const Sides& s) {
   using T = Accumulator<S>;
-  const int64_t count = batch_count(a);
-  const Blocks blocks = cut<T>(a.m, a.n, a.k, count);
-  parallel_for(0, count * blocks.count(), block_grain(blocks.rows, blocks.columns, a.k),
+  const int64_t k = s.arguments.k;
+  const int64_t count = batch_count(s.arguments);
+  const Blocks blocks = cut<T>(s.m(), s.n(), k, count);
+  parallel_for(0, count * blocks.count(), block_grain(blocks.rows, blocks.columns, k),
                [&](int64_t begin, int64_t end) {
                  for (; begin < end; ++begin) {
-                   const Product<S> product(a, begin / blocks.count());
-                   multiply(product.left, product.right, a.k, blocks[begin % blocks.count()],
+                   const Product<S> product(s, begin / blocks.count());
+                   multiply(product.left, product.right, k, blocks[begin % blocks.count()],
                             product.out);
                  }
                });
 }
 
-/// Products with one column, which read each element of `a` once.
+/// Products with one column, which read each element of the left side once.
 template <typename S>
-void multiply_vectors(const MatmulArguments& a) {
-  const int64_t chunks = (a.m + kVectorRows - 1) / kVectorRows;
-  parallel_for(0, batch_count(a) * chunks, block_grain(std::min(a.m, kVectorRows), 8, a.k),
-               [&](int64_t begin, int64_t end) {
+void multiply_vectors(const Sides& s) {
+  const int64_t k = s.arguments.k;
+  const int64_t chunks = (s.m() + kVectorRows - 1) / kVectorRows;
+  parallel_for(0, batch_count(s.arguments) * chunks,
+               block_grain(std::min(s.m(), kVectorRows), 8, k), [&](int64_t begin, int64_t end) {
                  for (; begin < end; ++begin) {
-                   const Product<S> product(a, begin / chunks);
+                   const Product<S> product(s, begin / chunks);
                    const int64_t row = begin % chunks * kVectorRows;
-                   multiply_vector(product.left, product.right, a.k, row,
-                                   std::min(kVectorRows, a.m - row), product.out);
+                   multiply_vector(product.left, product.right, k, row,
+                                   std::min(kVectorRows, s.m() - row), product.out);
                  }
                });
 }
 
-template <typename S>
-bool suits_vectors(const MatmulArguments& a) {
-  return std::is_floating_point_v<S> && a.n == 1 &&
-         (a.a.column_stride == 1 || a.a.row_stride == 1 || a.m == 1);
+bool suits_vectors(const Sides& s) {
+  return s.n() == 1 &&
+         (s.column_stride(s.left()) == 1 || s.row_stride(s.left()) == 1 || s.m() == 1);
 }
 
-void exchange(MatrixView& view) { std::swap(view.row_stride, view.column_stride); }
-
-/// The same product with all matrices transposed: b^T a^T.
-MatmulArguments transposed(const MatmulArguments& arguments) {
-  MatmulArguments a = arguments;
-  std::swap(a.m, a.n);
-  std::swap(a.a, a.b);
-  for (MatrixView* view : {&a.a, &a.b, &a.addend, &a.c}) exchange(*view);
-  return a;
-}
-
-/// Rows are short where columns are the vectors: few columns, or adjacent elements along rows.
+/// Whether rows are short where columns are the vectors: few columns, or elements of the result
+/// that are adjacent along its columns.
 template <typename T>
 bool is_better_transposed(const MatmulArguments& a) {
   if (a.m == 1) return a.n > 1;
@@ -114,24 +124,14 @@ bool is_better_transposed(const MatmulArguments& a) {
   return a.c.column_stride != 1 && a.c.row_stride == 1 && a.m >= kTileColumns<T>;
 }
 
-template <typename S>
-void product_of(const MatmulArguments& arguments) {
-  const bool turn = is_better_transposed<Accumulator<S>>(arguments);
-  const MatmulArguments& a = turn ? transposed(arguments) : arguments;
-  if constexpr (std::is_floating_point_v<S>) {
-    if (suits_vectors<S>(a)) return multiply_vectors<S>(a);
-  }
-  multiply_all<S>(a);
-}
-
 void product(const MatmulArguments& arguments) {
-  dispatch(arguments.dtype, [&](auto zero) {
+  dispatch_storage(arguments.dtype, [&](auto zero) {
     using S = decltype(zero);
-    if constexpr (std::is_same_v<S, bool>) {
-      ebb::detail::raise_unsupported(kBool);
-    } else {
-      product_of<S>(arguments);
+    const Sides sides{arguments, is_better_transposed<Accumulator<S>>(arguments)};
+    if constexpr (std::is_floating_point_v<S>) {
+      if (suits_vectors(sides)) return multiply_vectors<S>(sides);
     }
+    multiply_all<S>(sides);
   });
 }
 

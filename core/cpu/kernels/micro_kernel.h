@@ -12,8 +12,8 @@
 #include <ebb/core/cpu/capability.h>
 
 // The innermost part of a matrix product: a tile of kRows x kColumns results stays in registers
-// while it runs along k (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication",
-// 2008).
+// while it runs along k (Goto and van de Geijn, "Anatomy of high-performance matrix
+// multiplication", 2008).
 
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
@@ -74,8 +74,8 @@ __attribute__((always_inline)) inline Vector<T> repeat(T x) {
   return result;
 }
 
-/// tile[i][j] = sum over p of a[p][i] * b[p][j] for the first `rows` rows, where the rows of `a` are
-/// kTileRows long and those of `b` and `tile` kTileColumns<T>. `b` and `tile` are aligned to a
+/// tile[i][j] = sum over p of a[p][i] * b[p][j] for the first `rows` rows, where the rows of `a`
+/// are kTileRows long and those of `b` and `tile` kTileColumns<T>. `b` and `tile` are aligned to a
 /// vector.
 template <int rows, typename T>
 void multiply_rows(int64_t k, const T* a, const T* b, T* tile) {

@@ -13,6 +13,15 @@
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
 
+/// Calls f(T{}) with float or double.
+template <typename F>
+void in_compute_type(ScalarType compute, F&& f) {
+  if (compute == kDouble)
+    f(double{});
+  else
+    f(float{});
+}
+
 template <typename T>
 Reader<T> reader(const TypedData& data, ScalarType compute) {
   return Reader<T>(data.data, data.dtype, compute);
@@ -186,20 +195,19 @@ void batch_norm_backward_channel(const BatchNormArguments& a, int64_t channel) {
 template <typename F>
 void for_each_channel(const BatchNormArguments& a, F&& f) {
   const int64_t work = std::max<int64_t>(1, 4 * a.outer * a.inner);
-  parallel_for(0, a.channels, std::max<int64_t>(1, kGrain / work),
-               [&](int64_t begin, int64_t end) {
-                 for (; begin < end; ++begin) f(begin);
-               });
+  parallel_for(0, a.channels, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+    for (; begin < end; ++begin) f(begin);
+  });
 }
 
 void batch_norm(const BatchNormArguments& a) {
-  dispatch_floating(a.compute, [&](auto zero) {
+  in_compute_type(a.compute, [&](auto zero) {
     for_each_channel(a, [&](int64_t channel) { batch_norm_channel<decltype(zero)>(a, channel); });
   });
 }
 
 void batch_norm_backward(const BatchNormArguments& a) {
-  dispatch_floating(a.compute, [&](auto zero) {
+  in_compute_type(a.compute, [&](auto zero) {
     for_each_channel(
         a, [&](int64_t channel) { batch_norm_backward_channel<decltype(zero)>(a, channel); });
   });
@@ -225,9 +233,8 @@ void layer_norm_row(const LayerNormArguments& a, int64_t row) {
   const int64_t start = row * a.n;
   const auto count = static_cast<double>(a.n);
   double sum = 0;
-  for_each_block(a.n, [&](int64_t i, int64_t n) {
-    sum += lanes_sum(in.run(buffer, start + i, n), n);
-  });
+  for_each_block(a.n,
+                 [&](int64_t i, int64_t n) { sum += lanes_sum(in.run(buffer, start + i, n), n); });
   const T mean = static_cast<T>(sum / count);
   double squared = 0;
   for_each_block(a.n, [&](int64_t i, int64_t n) {
@@ -248,7 +255,7 @@ void layer_norm_row(const LayerNormArguments& a, int64_t row) {
 }
 
 void layer_norm(const LayerNormArguments& a) {
-  dispatch_floating(a.compute, [&](auto zero) {
+  in_compute_type(a.compute, [&](auto zero) {
     parallel_for(0, a.rows, std::max<int64_t>(1, kGrain / (4 * a.n)),
                  [&](int64_t begin, int64_t end) {
                    for (; begin < end; ++begin) layer_norm_row<decltype(zero)>(a, begin);
@@ -344,8 +351,7 @@ void layer_norm_backward_of(const LayerNormArguments& a) {
 }
 
 void layer_norm_backward(const LayerNormArguments& a) {
-  dispatch_floating(a.compute,
-                    [&](auto zero) { layer_norm_backward_of<decltype(zero)>(a); });
+  in_compute_type(a.compute, [&](auto zero) { layer_norm_backward_of<decltype(zero)>(a); });
 }
 
 }  // namespace

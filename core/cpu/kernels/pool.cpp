@@ -6,12 +6,12 @@
 #include <type_traits>
 
 #include <ebb/core/cpu/capability.h>
+#include <ebb/core/cpu/kernels/storage_types.h>
 #include <ebb/core/cpu/packing_buffer.h>
-#include <ebb/core/ops/kernels.h>
 #include <ebb/core/parallel.h>
 
-// Pooling, one plane (image and channel) after the other: threads share planes, so that windows that
-// overlap add up in the same order whatever their number.
+// Pooling, one plane (image and channel) after the other: threads share planes, so that windows
+// that overlap add up in the same order whatever their number.
 
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
@@ -35,8 +35,8 @@ Taps taps_of(const PoolShape& s, int d, int64_t window) {
 /// Calls f(plane) for all planes.
 template <typename F>
 void for_each_plane(const PoolShape& s, F&& f) {
-  const int64_t work = std::max<int64_t>(
-      1, s.out[0] * s.out[1] * s.kernel[0] * s.kernel[1] + s.in[0] * s.in[1]);
+  const int64_t work =
+      std::max<int64_t>(1, s.out[0] * s.out[1] * s.kernel[0] * s.kernel[1] + s.in[0] * s.in[1]);
   parallel_for(0, s.planes, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
     for (; begin < end; ++begin) f(begin);
   });
@@ -53,20 +53,26 @@ void for_each_window(const PoolShape& s, F&& f) {
 
 template <typename T>
 bool is_nan(T x) {
-  if constexpr (std::is_integral_v<T>) return false;
-  else return static_cast<float>(x) != static_cast<float>(x);
+  if constexpr (std::is_integral_v<T>)
+    return false;
+  else
+    return static_cast<float>(x) != static_cast<float>(x);
 }
 
 template <typename T>
 bool is_larger(T a, T b) {
-  if constexpr (ReducedFloat<T>) return static_cast<float>(a) > static_cast<float>(b);
-  else return a > b;
+  if constexpr (ReducedFloat<T>)
+    return static_cast<float>(a) > static_cast<float>(b);
+  else
+    return a > b;
 }
 
 template <typename T>
 T lowest() {
-  if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::min();
-  else return T(-std::numeric_limits<float>::infinity());
+  if constexpr (std::is_integral_v<T>)
+    return std::numeric_limits<T>::min();
+  else
+    return T(-std::numeric_limits<float>::infinity());
 }
 
 template <typename T, typename Offset>
@@ -126,14 +132,11 @@ bool is_2x2(const PoolShape& s) {
 /// Calls f(T{}, Offset{}) with the types of the tensors.
 template <typename F>
 void dispatch_max(const PoolArguments& a, F&& f) {
-  dispatch(a.dtype, [&](auto zero) {
-    if constexpr (std::is_same_v<decltype(zero), bool>) {
-      ebb::detail::raise_unsupported(kBool);
-    } else if (a.wide_offsets) {
+  dispatch_storage(a.dtype, [&](auto zero) {
+    if (a.wide_offsets)
       f(zero, int32_t{});
-    } else {
+    else
       f(zero, uint8_t{});
-    }
   });
 }
 
@@ -174,8 +177,10 @@ void max(const PoolArguments& a) {
 
 template <typename T>
 void add_to(T& sum, T x) {
-  if constexpr (ReducedFloat<T>) sum = T(static_cast<float>(sum) + static_cast<float>(x));
-  else sum = static_cast<T>(sum + x);
+  if constexpr (ReducedFloat<T>)
+    sum = T(static_cast<float>(sum) + static_cast<float>(x));
+  else
+    sum = static_cast<T>(sum + x);
 }
 
 void max_backward(const PoolArguments& a) {
@@ -186,12 +191,10 @@ void max_backward(const PoolArguments& a) {
     for_each_plane(s, [&](int64_t plane) {
       const T* grad = static_cast<const T*>(a.input) + plane * s.out[0] * s.out[1];
       T* out = static_cast<T*>(a.output) + plane * s.in[0] * s.in[1];
-      const Offset* offsets =
-          static_cast<const Offset*>(a.offsets) + plane * s.out[0] * s.out[1];
+      const Offset* offsets = static_cast<const Offset*>(a.offsets) + plane * s.out[0] * s.out[1];
       std::fill(out, out + s.in[0] * s.in[1], T(0));
-      for_each_chosen(s, offsets, [&](int64_t window, int64_t pixel) {
-        add_to(out[pixel], grad[window]);
-      });
+      for_each_chosen(s, offsets,
+                      [&](int64_t window, int64_t pixel) { add_to(out[pixel], grad[window]); });
     });
   });
 }
@@ -204,10 +207,8 @@ void max_gather(const PoolArguments& a) {
     for_each_plane(s, [&](int64_t plane) {
       const T* in = static_cast<const T*>(a.input) + plane * s.in[0] * s.in[1];
       T* out = static_cast<T*>(a.output) + plane * s.out[0] * s.out[1];
-      const Offset* offsets =
-          static_cast<const Offset*>(a.offsets) + plane * s.out[0] * s.out[1];
-      for_each_chosen(s, offsets,
-                      [&](int64_t window, int64_t pixel) { out[window] = in[pixel]; });
+      const Offset* offsets = static_cast<const Offset*>(a.offsets) + plane * s.out[0] * s.out[1];
+      for_each_chosen(s, offsets, [&](int64_t window, int64_t pixel) { out[window] = in[pixel]; });
     });
   });
 }
@@ -227,19 +228,8 @@ int64_t divisor_of(const PoolArguments& a, const Taps& rows, const Taps& columns
 template <typename T>
 using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-template <typename F>
-void dispatch_average(ScalarType dtype, F&& f) {
-  dispatch(dtype, [&](auto zero) {
-    if constexpr (std::is_integral_v<decltype(zero)>) {
-      ebb::detail::raise_unsupported(dtype);
-    } else {
-      f(zero);
-    }
-  });
-}
-
 void average(const PoolArguments& a) {
-  dispatch_average(a.dtype, [&](auto zero) {
+  dispatch_floating_storage(a.dtype, [&](auto zero) {
     using T = decltype(zero);
     const PoolShape& s = a.shape;
     for_each_plane(s, [&](int64_t plane) {
@@ -264,8 +254,8 @@ template <typename T>
 void spread(const PoolArguments& a, const T* grad, Sum<T>* out) {
   const PoolShape& s = a.shape;
   for_each_window(s, [&](const Taps& rows, const Taps& columns, int64_t window) {
-    const Sum<T> share = static_cast<Sum<T>>(grad[window]) /
-                         static_cast<Sum<T>>(divisor_of(a, rows, columns));
+    const Sum<T> share =
+        static_cast<Sum<T>>(grad[window]) / static_cast<Sum<T>>(divisor_of(a, rows, columns));
     for (int64_t r = rows.begin; r < rows.end; ++r) {
       Sum<T>* row = out + (rows.start + r) * s.in[1] + columns.start;
       for (int64_t c = columns.begin; c < columns.end; ++c) row[c] += share;
@@ -274,7 +264,7 @@ void spread(const PoolArguments& a, const T* grad, Sum<T>* out) {
 }
 
 void average_backward(const PoolArguments& a) {
-  dispatch_average(a.dtype, [&](auto zero) {
+  dispatch_floating_storage(a.dtype, [&](auto zero) {
     using T = decltype(zero);
     const PoolShape& s = a.shape;
     const int64_t pixels = s.in[0] * s.in[1];
@@ -285,8 +275,8 @@ void average_backward(const PoolArguments& a) {
         std::fill(out, out + pixels, T{0});
         spread(a, grad, out);
       } else {
-        auto* sums = static_cast<Sum<T>*>(
-            packing_buffer(static_cast<size_t>(pixels) * sizeof(Sum<T>)));
+        auto* sums =
+            static_cast<Sum<T>*>(packing_buffer(static_cast<size_t>(pixels) * sizeof(Sum<T>)));
         std::fill(sums, sums + pixels, Sum<T>{0});
         spread(a, grad, sums);
         for (int64_t i = 0; i < pixels; ++i) out[i] = T(sums[i]);

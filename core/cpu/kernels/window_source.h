@@ -9,8 +9,9 @@
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
 
-/// How pixels of one plane (the lines) meet pixels of an image along one dimension: line x and kernel
-/// tap t read image position (x * step + start + t * tap) / divisor, if that is whole and inside.
+/// How pixels of one plane (the lines) meet pixels of an image along one dimension: line x and
+/// kernel tap t read image position (x * step + start + t * tap) / divisor, if that is whole and
+/// inside.
 struct Reach {
   int64_t lines;
   int64_t size;
@@ -123,8 +124,8 @@ struct WindowSource {
   }
 };
 
-/// The same windows the other way round: lines are channel, row and column of the kernel, k runs over
-/// the pixels of the plane, image after image.
+/// The same windows the other way round: lines are channel, row and column of the kernel, k runs
+/// over the pixels of the plane, image after image.
 template <typename S>
 struct TapSource {
   WindowSource<S> windows;
