@@ -1,12 +1,13 @@
 #include <ebb/core/ops/conv_kernels.h>
 
+#include <ebb/core/cpu/kernels/conv_phases.h>
 #include <ebb/core/cpu/kernels/direct_conv.h>
 #include <ebb/core/cpu/kernels/storage_types.h>
 
 // Convolutions as matrix products, one for each group, over the pixels of all images at once:
 //
 //   output      [O, N P]    = weight [O, C K]   x windows of the input [C K, N P]
-//   grad_input  [C, N Q]    = weight^T [C, O K] x windows of grad_output [O K, N Q]
+//   grad_input  [C, N Q]    = weight^T [C, O K] x windows of grad_output [O K, N Q], by phases
 //   grad_weight [O, C K]    = grad_output [O, N P] x windows of the input [N P, C K]
 //
 // where the windows are packed, or for some shapes read from a padded copy (direct_conv.h). P are
@@ -38,16 +39,6 @@ Reach forward_reach(const ConvShape& s, int dim) {
           .step = s.stride[dim],
           .start = -s.padding[dim],
           .tap = s.dilation[dim]};
-}
-
-Reach backward_reach(const ConvShape& s, int dim) {
-  return {.lines = s.in[dim],
-          .size = s.out[dim],
-          .taps = s.kernel[dim],
-          .step = 1,
-          .start = s.padding[dim],
-          .tap = -s.dilation[dim],
-          .divisor = s.stride[dim]};
 }
 
 /// The windows of the channels of one group.
@@ -92,17 +83,15 @@ void backward_input_of(const ConvArguments& a) {
   const ConvShape& s = a.shape;
   const int64_t pixels = s.in_pixels();
   for (int64_t g = 0; g < s.groups; ++g) {
-    const int64_t row = s.in_channels * s.taps();
-    const SplitSource<S> weight{
-        {static_cast<const S*>(a.matrix) + g * s.out_channels * row, s.taps(), 1}, s.taps(), row};
-    const WindowSource<S> windows =
-        windows_of<S>(a.image, g * s.out_channels, backward_reach(s, 0), backward_reach(s, 1));
-    const Destination<S, T> out{.data = static_cast<S*>(a.output) + g * s.in_channels * pixels,
-                                .row_stride = pixels,
-                                .column_stride = 1,
-                                .inner_columns = pixels,
-                                .outer_stride = s.groups * s.in_channels * pixels};
-    multiply_windows(weight, s.in_channels, windows, s.out_channels, s.batch, out);
+    const S* weight =
+        static_cast<const S*>(a.matrix) + g * s.out_channels * s.in_channels * s.taps();
+    S* grad_input = static_cast<S*>(a.output) + g * s.in_channels * pixels;
+    for_each_phase(s, [&](const Phase& rows, const Phase& columns) {
+      const WindowSource<S> windows =
+          windows_of<S>(a.image, g * s.out_channels, rows.reach, columns.reach);
+      multiply_windows(PhaseWeight<S>{weight, s, rows, columns}, s.in_channels, windows,
+                       s.out_channels, s.batch, phase_of_input<S, T>(grad_input, s, rows, columns));
+    });
   }
 }
 

@@ -159,9 +159,7 @@ constexpr int64_t kDirectImage = int64_t{1} << 19;   // elements of an image
 
 /// Whether the direct way pays, which depends on the shape alone. `lines`: outputs per window.
 inline bool suits_direct(const Reach& rows, const Reach& columns, int64_t channels, int64_t lines) {
-  if (rows.step != 1 || columns.step != 1 || rows.divisor != 1 || columns.divisor != 1) {
-    return false;
-  }
+  if (rows.step != 1 || columns.step != 1 || rows.taps * columns.taps == 0) return false;
   const Reached reached(rows, columns, channels);
   const int64_t depth = channels * rows.taps * columns.taps;
   return lines <= 256 && lines * depth <= kDirectMatrix && reached.elements() <= kDirectImage &&

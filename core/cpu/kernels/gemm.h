@@ -111,18 +111,22 @@ struct Destination {
   int64_t addend_column_stride = 0;
   int64_t first_row = 0;  ///< where `data` points, in C
   int64_t first_column = 0;
-  /// Columns are cut into pieces of this many, `outer_stride` apart (the images of a batch).
+  /// Columns are cut into pieces of this many; these are `middle_stride` apart for `middle_columns`
+  /// pieces (the rows of an image), which are `outer_stride` apart (the images of a batch).
   int64_t inner_columns = std::numeric_limits<int64_t>::max();
+  int64_t middle_columns = 1;
+  int64_t middle_stride = 0;
   int64_t outer_stride = 0;
 
   /// Writes a tile of sums whose rows are `stride` apart. `first`: nothing was written before.
   void store(const T* sums, int64_t stride, int64_t row, int64_t column, int64_t rows,
              int64_t columns, bool first) const {
     while (columns > 0) {
-      const int64_t image = column / inner_columns;
+      const int64_t piece = column / inner_columns;
       const int64_t start = column % inner_columns;
       const int64_t count = std::min(columns, inner_columns - start);
-      S* const to = data + image * outer_stride + (row - first_row) * row_stride +
+      S* const to = data + piece / middle_columns * outer_stride +
+                    piece % middle_columns * middle_stride + (row - first_row) * row_stride +
                     (start - first_column) * column_stride;
       const S* const added = addend == nullptr
                                  ? nullptr

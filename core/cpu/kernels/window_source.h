@@ -10,8 +10,7 @@ namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
 
 /// How pixels of one plane (the lines) meet pixels of an image along one dimension: line x and
-/// kernel tap t read image position (x * step + start + t * tap) / divisor, if that is whole and
-/// inside.
+/// kernel tap t read image position x * step + start + t * tap, or zero where that is outside.
 struct Reach {
   int64_t lines;
   int64_t size;
@@ -19,7 +18,6 @@ struct Reach {
   int64_t step;
   int64_t start;
   int64_t tap;
-  int64_t divisor = 1;
 
   /// The range of i below `count` for which line x + i lies inside the image.
   void clip(int64_t position, int64_t count, int64_t& begin, int64_t& end) const {
@@ -65,6 +63,7 @@ struct WindowSource {
 
   template <int width, typename T>
   void pack(T* to, int64_t first, int64_t lines, int64_t k, int64_t depth) const {
+    if (depth == 0) return;
     if (lines < width) std::fill(to, to + depth * width, T{});
     for (int64_t done = 0; done < lines;) {
       const int64_t x = (first + done) % columns.lines;
@@ -98,9 +97,6 @@ struct WindowSource {
 
   template <int width, typename T>
   void pack_tap(T* to, const S* channel, int64_t row, int64_t column, int64_t count) const {
-    if (rows.divisor != 1 || columns.divisor != 1) {
-      return pack_divided(to, channel, row, column, count);
-    }
     int64_t begin = 0;
     int64_t end = 0;
     if (row >= 0 && row < rows.size) columns.clip(column, count, begin, end);
@@ -110,17 +106,6 @@ struct WindowSource {
     for (int64_t i = 0; i < begin; ++i) to[i] = T{};
     for (int64_t i = begin; i < end; ++i) to[i] = widened<T>(from[i * step]);
     for (int64_t i = end; i < count; ++i) to[i] = T{};
-  }
-
-  template <typename T>
-  void pack_divided(T* to, const S* channel, int64_t row, int64_t column, int64_t count) const {
-    const bool has_row = row >= 0 && row % rows.divisor == 0 && row / rows.divisor < rows.size;
-    const S* from = channel + row / rows.divisor * strides[2];
-    for (int64_t i = 0; i < count; ++i, column += columns.step) {
-      const bool inside = has_row && column >= 0 && column % columns.divisor == 0 &&
-                          column / columns.divisor < columns.size;
-      to[i] = inside ? widened<T>(from[column / columns.divisor * strides[3]]) : T{};
-    }
   }
 };
 
