@@ -9,9 +9,7 @@ namespace {
 std::atomic<ScalarType> default_dtype{ScalarType::Float};
 
 // Within one kind the higher rank wins; between kinds the kind (bool < integer < float).
-constexpr int kind(ScalarType type) {
-  return type == kBool ? 0 : is_integral(type, false) ? 1 : 2;
-}
+constexpr int kind(ScalarType type) { return type == kBool ? 0 : is_integral(type, false) ? 1 : 2; }
 
 }  // namespace
 

@@ -90,8 +90,7 @@ int64_t checked_numel(IntArrayRef sizes, size_t element_bytes) {
   }
   if (empty && !overflow) return 0;
   int64_t bytes = 0;
-  overflow = overflow ||
-             __builtin_mul_overflow(numel, static_cast<int64_t>(element_bytes), &bytes);
+  overflow = overflow || __builtin_mul_overflow(numel, static_cast<int64_t>(element_bytes), &bytes);
   EBB_CHECK(!overflow, "a tensor of sizes ", sizes, " would have more than 2^63 bytes");
   return numel;
 }
@@ -103,8 +102,8 @@ DimVector broadcast_shapes(IntArrayRef a, IntArrayRef b) {
     const int64_t size_a = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t size_b = i < b.size() ? b[b.size() - 1 - i] : 1;
     EBB_CHECK(size_a == size_b || size_a == 1 || size_b == 1, "shapes ", a, " and ", b,
-              " do not broadcast: sizes ", size_a, " and ", size_b, " at dimension ",
-              ndim - 1 - i, " of the result must be equal, or one of them 1");
+              " do not broadcast: sizes ", size_a, " and ", size_b, " at dimension ", ndim - 1 - i,
+              " of the result must be equal, or one of them 1");
     shape[ndim - 1 - i] = size_a == 1 ? size_b : size_a;
   }
   return shape;
@@ -159,8 +158,8 @@ DimVector infer_size(IntArrayRef sizes, int64_t numel) {
     EBB_CHECK(known != 0, "cannot tell the size -1 in ", sizes, " for a tensor of ", numel,
               " elements: any size fits");
   }
-  EBB_CHECK(unknown ? numel % known == 0 : numel == known, "shape ", sizes,
-            " does not hold the ", numel, " elements of the tensor");
+  EBB_CHECK(unknown ? numel % known == 0 : numel == known, "shape ", sizes, " does not hold the ",
+            numel, " elements of the tensor");
   if (unknown) result[*unknown] = numel / known;
   return result;
 }
