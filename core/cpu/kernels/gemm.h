@@ -14,7 +14,9 @@
 // C = alpha A B + beta E, blocked for the caches. A and B are read by "sources", which pack blocks
 // of them into panels: a strided matrix (transposed or not, of any dtype), or the windows of an
 // image, which so never lie in memory as a matrix. A block of C is computed by one thread, along k
-// always in the same order: the result does not depend on the number of threads.
+// always in the same order: the result does not depend on the number of threads. A BLAS would read
+// neither strides, 16-bit floats nor windows without copies, brings threads of its own, and may take
+// a new CPU for an old one: Debian 12's OpenBLAS has been seen at a tenth of this code's speed.
 
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
