@@ -110,14 +110,6 @@ uint64_t mask_of(const TensorBase& self, OptionalIntArrayRef dim) {
   return dims_to_mask(dim ? *dim : IntArrayRef(), self.dim());
 }
 
-int64_t reduced_count(const TensorBase& self, uint64_t mask) {
-  int64_t count = 1;
-  for (size_t d = 0; d < self.sizes().size(); ++d) {
-    if (is_reduced(mask, d)) count *= self.sizes()[d];
-  }
-  return count;
-}
-
 /// Throws if there is an output that no element falls on.
 void check_not_empty(const TensorBase& self, uint64_t mask) {
   if (self.numel() > 0) return;

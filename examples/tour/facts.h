@@ -12,7 +12,7 @@
 namespace tour {
 
 struct Options {
-  int epochs = 5;
+  int epochs = 8;
   int64_t batch_size = 64;
   std::string data;
   std::string json;

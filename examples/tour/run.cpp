@@ -14,16 +14,18 @@ namespace nn = ebb::nn;
 namespace data = ebb::data;
 using ebb::Tensor;
 
-/// Two convolutions and two linear layers.
+/// Two blocks of convolution and batch norm, and two linear layers.
 struct NetImpl : nn::Module {
   NetImpl() {
     features = register_module(
         "features",
-        nn::Sequential(nn::Conv2d(nn::Conv2dOptions(1, 16, 3).padding(1)), nn::ReLU(),
-                       nn::MaxPool2d(2), nn::Conv2d(nn::Conv2dOptions(16, 32, 3).padding(1)),
+        nn::Sequential(nn::Conv2d(nn::Conv2dOptions(1, 16, 3).padding(1)), nn::BatchNorm2d(16),
+                       nn::ReLU(), nn::MaxPool2d(2),
+                       nn::Conv2d(nn::Conv2dOptions(16, 32, 3).padding(1)), nn::BatchNorm2d(32),
                        nn::ReLU(), nn::MaxPool2d(2), nn::Flatten()));
-    classifier = register_module(
-        "classifier", nn::Sequential(nn::Linear(32 * 7 * 7, 64), nn::ReLU(), nn::Linear(64, 10)));
+    classifier =
+        register_module("classifier", nn::Sequential(nn::Dropout(0.3), nn::Linear(32 * 7 * 7, 64),
+                                                     nn::ReLU(), nn::Linear(64, 10)));
   }
   Tensor forward(const Tensor& images) { return classifier->forward(features->forward(images)); }
 
@@ -175,7 +177,8 @@ void train_and_evaluate(const Options& options, Facts& facts, Phases& phases) {
 
   Net net;
   for (const Tensor& parameter : net->parameters()) facts.parameters += parameter.numel();
-  ebb::optim::Adam optimizer(net->parameters(), ebb::optim::AdamOptions(1e-3));
+  ebb::optim::Adam optimizer(net->parameters(), ebb::optim::AdamOptions(2e-3));
+  ebb::optim::StepLR schedule(optimizer, /*step_size=*/2, /*gamma=*/0.5);
 
   const int64_t batches = (train_size + options.batch_size - 1) / options.batch_size;
   const int epochs = options.quick ? 1 : options.epochs;
@@ -186,6 +189,7 @@ void train_and_evaluate(const Options& options, Facts& facts, Phases& phases) {
       total_loss += loss;
       progress.batch(epoch, done, loss);
     });
+    schedule.step();
     phases.run("evaluation", [&] { facts.test_accuracy = evaluate(net, *test_loader); });
     progress.epoch(epoch, total_loss / static_cast<double>(batches), facts.test_accuracy);
   }
