@@ -14,11 +14,13 @@ namespace {
 
 /// "1,234,567"
 std::string grouped(int64_t value) {
-  std::string digits = std::to_string(value < 0 ? -value : value);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<size_t>(at), ",");
+  const std::string digits = std::to_string(value < 0 ? -value : value);
+  std::string text = value < 0 ? "-" : "";
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
   }
-  return (value < 0 ? "-" : "") + digits;
+  return text;
 }
 
 void print_row(const std::string& label, int64_t first, int64_t second) {
