@@ -14,4 +14,4 @@ trap 'rm -f "$stripped"' EXIT
 strip -o "$stripped" "$1"
 bytes=$(stat -c %s "$stripped")
 echo "$bytes bytes stripped"
-((bytes <= 4000000)) || { echo "more than 4,000,000"; exit 1; }
+((bytes <= 3000000)) || { echo "more than 3,000,000"; exit 1; }
