@@ -244,7 +244,7 @@ Storage adopt(void* data, int64_t elements, const Deleter& deleter, const Tensor
   const size_t bytes = static_cast<size_t>(elements) * element_size(options.dtype());
   auto memory = std::make_unique<ForeignMemory>(ForeignMemory{data, deleter});
   memory::Block* block =
-      memory::adopt(data, bytes, options.device(), &ForeignMemory::free, memory.get());
+      memory::adopt(data, bytes, *options.device_opt(), &ForeignMemory::free, memory.get());
   memory.release();
   return Storage(block);
 }
@@ -262,8 +262,9 @@ Tensor from_blob(void* data, IntArrayRef sizes, const Deleter& deleter,
   return from_blob(data, sizes, contiguous_strides(sizes), deleter, options);
 }
 Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const Deleter& deleter,
-                 const TensorOptions& options) {
+                 const TensorOptions& given) {
   const OpName op("from_blob");
+  const TensorOptions options = given.device(resolve(given.device_opt().value_or(kCPU)));
   const int64_t elements =
       ops::checked_storage_numel(sizes, strides, element_size(options.dtype()));
   EBB_CHECK(data != nullptr || elements == 0, "a null pointer cannot hold a tensor of sizes ",

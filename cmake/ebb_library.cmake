@@ -7,7 +7,7 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 
 # Headers are included as <ebb/folder/header.h>.
-set(ebb_folders core autograd io nn optim data testing)
+set(ebb_folders core cuda autograd io nn optim data testing)
 set(include_root ${CMAKE_CURRENT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${include_root}/ebb)
 foreach(entry IN LISTS ebb_folders ITEMS ebb.h)
@@ -37,7 +37,9 @@ endfunction()
 
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS core/*.cpp)
 file(GLOB kernel_sources CONFIGURE_DEPENDS core/cpu/kernels/*.cpp)
-list(REMOVE_ITEM core_sources "" ${kernel_sources})
+# Tells a library with a CUDA device from one without, so it is compiled for each.
+set(device_setup ${CMAKE_CURRENT_SOURCE_DIR}/core/device_setup.cpp)
+list(REMOVE_ITEM core_sources "" ${kernel_sources} ${device_setup})
 ebb_add_objects(ebb_core_objects ${core_sources})
 set(core_objects $<TARGET_OBJECTS:ebb_core_objects>)
 # Only kernels gain from -O3. In a package, what runs once for each op is built for speed, what runs
@@ -64,7 +66,7 @@ endif()
 
 set(upper_sources "")
 foreach(folder IN LISTS ebb_folders)
-  if(NOT folder STREQUAL "core")
+  if(NOT folder MATCHES "^(core|cuda)$")
     file(GLOB_RECURSE folder_sources CONFIGURE_DEPENDS ${folder}/*.cpp)
     list(APPEND upper_sources ${folder_sources})
     if(NOT folder STREQUAL "autograd")
@@ -80,7 +82,14 @@ if(upper_sources)
   set(upper_objects $<TARGET_OBJECTS:ebb_upper_objects>)
 endif()
 
-add_library(ebb ${core_objects} ${upper_objects})
+ebb_add_objects(ebb_device_setup_off ${device_setup})
+set(device_objects $<TARGET_OBJECTS:ebb_device_setup_off>)
+if(EBB_CUDA_MODE STREQUAL "native")
+  ebb_add_native_cuda()
+  set(device_objects $<TARGET_OBJECTS:ebb_cuda_native>)
+endif()
+
+add_library(ebb ${core_objects} ${device_objects} ${upper_objects})
 add_library(ebb::ebb ALIAS ebb)
 set_target_properties(ebb PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
                                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -88,6 +97,12 @@ target_compile_features(ebb PUBLIC cxx_std_20)
 target_include_directories(ebb PUBLIC $<BUILD_INTERFACE:${include_root}>
                                       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(ebb PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB)
+if(EBB_CUDA_MODE STREQUAL "native")
+  target_link_libraries(ebb PRIVATE CUDA::cudart CUDA::cublas)
+endif()
+if(EBB_EMULATED)
+  ebb_add_emulated()
+endif()
 if(BUILD_SHARED_LIBS)
   target_compile_definitions(ebb PUBLIC EBB_SHARED_LIBRARY)
   # The standard library's templates are visible whatever the flags say; the list keeps them in.

@@ -37,6 +37,8 @@ struct ThreadState {
   /// The innermost generator that random ops of this thread draw from (core/random/generator.h),
   /// or null for the default ones.
   const GeneratorGuard* generator_guard = nullptr;
+  /// The index of the device that the kernels of this op run on (core/ops/kernels.h).
+  int8_t kernel_device = 0;
 
   /// The number the next autograd node of this thread gets.
   uint64_t next_sequence_number = 0;

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #endif
 
+#include <ebb/core/device_setup.h>
 #include <ebb/core/error.h>
 #include <ebb/core/memory/host_source.h>
 #include <ebb/core/memory/scope.h>
@@ -27,18 +28,15 @@ struct Slot {
 
 // Constant-initialised, so that static constructors of a program may allocate.
 constinit std::array<std::array<Slot, kMaxDevices>, kDeviceTypes> slots{};
-constinit std::array<DeviceIndex (*)(), kDeviceTypes> current_device{};
+constinit std::array<std::atomic<DeviceIndex (*)()>, kDeviceTypes> current_device{};
 constinit std::mutex registry_mutex;
 
 Slot& slot_of(Device device) {
   const auto type = static_cast<size_t>(device.type());
   size_t index = 0;
   if (!device.is_cpu()) {
-    if (device.has_index()) {
-      index = static_cast<size_t>(device.index());
-    } else if (current_device[type] != nullptr) {
-      index = static_cast<size_t>(current_device[type]());
-    }
+    index = static_cast<size_t>(device.has_index() ? device.index()
+                                                   : current_device_index(device.type()));
   }
   EBB_CHECK(index < kMaxDevices, "there is no device ", device);
   return slots[type][index];
@@ -104,6 +102,11 @@ Config& common_config() {
   return config;
 }
 
+bool has_source(Device device, const Slot& slot) {
+  std::lock_guard lock(registry_mutex);
+  return device.is_cpu() || slot.memory.source != nullptr || slot.custom_source != nullptr;
+}
+
 CachingAllocator& create(Device device, Slot& slot) {
   std::lock_guard lock(registry_mutex);
   if (CachingAllocator* made = slot.allocator.load(std::memory_order_acquire)) return *made;
@@ -144,7 +147,9 @@ detail::BlockRecord* device_block(Block* block) noexcept {
 CachingAllocator& allocator(Device device) {
   Slot& slot = slot_of(device);
   CachingAllocator* made = slot.allocator.load(std::memory_order_acquire);
-  return made != nullptr ? *made : create(device, slot);
+  if (made != nullptr) return *made;
+  if (!has_source(device, slot)) ebb::detail::set_up_devices(device.type());
+  return create(device, slot);
 }
 
 CachingAllocator* find_allocator(Device device) {
@@ -159,8 +164,12 @@ void register_device(Device device, const DeviceMemory& memory) {
 }
 
 void set_current_device_query(DeviceType type, DeviceIndex (*current)()) {
-  std::lock_guard lock(registry_mutex);
-  current_device[static_cast<size_t>(type)] = current;
+  current_device[static_cast<size_t>(type)].store(current, std::memory_order_release);
+}
+
+DeviceIndex current_device_index(DeviceType type) {
+  const auto query = current_device[static_cast<size_t>(type)].load(std::memory_order_acquire);
+  return query == nullptr ? DeviceIndex{0} : query();
 }
 
 void set_source(Device device, MemorySource& source) {

@@ -26,6 +26,8 @@ struct DeviceMemory {
 EBB_API void register_device(Device device, const DeviceMemory& memory);
 /// How an index of -1 is read for devices of this type.
 EBB_API void set_current_device_query(DeviceType type, DeviceIndex (*current)());
+/// The index of the current device of this type: 0 where nothing says otherwise.
+[[nodiscard]] EBB_API DeviceIndex current_device_index(DeviceType type);
 
 /// Puts a device on memory of the host program's own. `source` must outlive all tensors. Throws an
 /// Error once the device has been used.

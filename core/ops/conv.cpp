@@ -73,7 +73,7 @@ ImageView view_of(const TensorBase& images) {
 }
 
 const ConvKernels& conv_kernels(const TensorBase& tensor) {
-  return *kernels(tensor.device().type()).conv;
+  return *kernels(tensor.device()).conv;
 }
 
 /// In how many pieces the pixels are summed for the gradient of the weight: enough for some

@@ -11,13 +11,13 @@ namespace ebb::ops {
 namespace {
 
 void run(const TensorBase& self, const TensorBase& source) {
-  const DeviceType type = self.is_cuda() || source.is_cuda() ? kCUDA : kCPU;
+  const Device device = self.is_cpu() ? source.device() : self.device();
   if (self.is_contiguous() && source.is_contiguous() && self.sizes() == source.sizes()) {
     TensorIterator it(TensorIterator::Contiguous{}, self.numel());
     it.set_compute_type(source.scalar_type());
     it.add_contiguous(self.data_ptr(), self.scalar_type());
     it.add_contiguous(source.data_ptr(), source.scalar_type());
-    kernels(type).copy->copy(it);
+    kernels(device).copy->copy(it);
     return;
   }
   TensorIterator it(self.sizes());
@@ -25,7 +25,7 @@ void run(const TensorBase& self, const TensorBase& source) {
   it.add(self);
   it.add(source);
   it.build();
-  kernels(type).copy->copy(it);
+  kernels(device).copy->copy(it);
 }
 
 }  // namespace

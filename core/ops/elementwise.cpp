@@ -97,7 +97,7 @@ void run_plain(ElementwiseOp op, ScalarType compute, const TensorBase& out, Argu
       it.add(input.scalar());
     }
   }
-  kernels(out.device().type())[op](it, parameters);
+  kernels(out.device())[op](it, parameters);
 }
 
 void run(ElementwiseOp op, ScalarType compute, const TensorBase& out, Arguments inputs,
@@ -115,7 +115,7 @@ void run(ElementwiseOp op, ScalarType compute, const TensorBase& out, Arguments 
     }
   }
   it.build();
-  kernels(out.device().type())[op](it, parameters);
+  kernels(out.device())[op](it, parameters);
 }
 
 /// The device of the result. Tensors without dimensions may come from the CPU, as numbers.

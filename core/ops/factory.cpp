@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <ebb/core/cpu/convert.h>
+#include <ebb/core/device_setup.h>
 #include <ebb/core/ops/copy.h>
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/shape_kernels.h>
@@ -13,6 +14,7 @@
 namespace ebb::ops {
 
 TensorBase empty(IntArrayRef sizes, ScalarType dtype, Device device) {
+  device = resolve(device);
   const auto bytes =
       static_cast<size_t>(checked_numel(sizes, element_size(dtype))) * element_size(dtype);
   return TensorBase(
@@ -39,6 +41,7 @@ int64_t checked_storage_numel(IntArrayRef sizes, IntArrayRef strides, size_t ele
 }
 
 TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
+  device = resolve(device);
   const size_t bytes =
       static_cast<size_t>(checked_storage_numel(sizes, strides, element_size(dtype))) *
       element_size(dtype);
@@ -89,7 +92,7 @@ TensorBase generate(int64_t numel, ScalarType dtype, Device device, Kernel kerne
   TensorBase result = empty({numel}, dtype, device);
   TensorIterator it(TensorIterator::Contiguous{}, numel);
   it.add_contiguous(result.data_ptr(), dtype);
-  if (numel > 0) kernel(*kernels(device.type()).shape, it);
+  if (numel > 0) kernel(*kernels(result.device()).shape, it);
   return result;
 }
 

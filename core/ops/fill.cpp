@@ -8,7 +8,7 @@
 namespace ebb::ops {
 
 void fill_fresh(const TensorBase& self, const Scalar& value) {
-  const FillKernels& table = *kernels(self.device().type()).fill;
+  const FillKernels& table = *kernels(self.device()).fill;
   if (self.is_contiguous()) {
     TensorIterator it(TensorIterator::Contiguous{}, self.numel());
     it.add_contiguous(self.data_ptr(), self.scalar_type());

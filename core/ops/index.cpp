@@ -59,7 +59,7 @@ void for_lines(IntArrayRef sizes, int64_t dim, int64_t size, const Operand& writ
 }
 
 const IndexKernels& index_kernels(const TensorBase& tensor) {
-  return *kernels(tensor.device().type()).index;
+  return *kernels(tensor.device()).index;
 }
 
 int64_t dim_size(const TensorBase& tensor, int64_t dim) {

@@ -41,7 +41,7 @@ struct Region {
 };
 
 /// Copies between regions of equal sizes, with conversion.
-void copy_region(const Region& to, const Region& from, DeviceType device) {
+void copy_region(const Region& to, const Region& from, Device device) {
   TensorIterator it(to.sizes);
   if (it.numel() == 0) return;
   it.set_compute_type(from.dtype);
@@ -170,7 +170,7 @@ namespace {
 /// Copies `from` to `to`, both moved on by shifts[k] in dims[k] for k >= next: each dimension in
 /// two pieces.
 void copy_rolled(Region to, Region from, const DimVector& shifts, const DimVector& dims,
-                 size_t next, DeviceType device) {
+                 size_t next, Device device) {
   if (next == dims.size()) return copy_region(to, from, device);
   const size_t dim = index(dims[next]);
   const int64_t size = to.sizes[dim], shift = shifts[next];
@@ -244,7 +244,7 @@ void run_triangle(const TensorBase& to, const TensorBase& from, int64_t diagonal
   it.build(TensorIterator::Order::row_major);
   // Beyond the matrix every diagonal means the same; within it no sum can overflow.
   const int64_t limit = out.sizes.back() + columns;
-  kernels(to.device().type())
+  kernels(to.device())
       .shape->triangle({it,
                         out.sizes.back(),
                         columns,

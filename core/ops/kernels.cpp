@@ -1,6 +1,7 @@
 #include <ebb/core/ops/kernels.h>
 
 #include <ebb/core/cpu/dispatch.h>
+#include <ebb/core/device_setup.h>
 #include <ebb/core/error.h>
 
 namespace ebb {
@@ -10,11 +11,15 @@ namespace detail {
 constinit std::atomic<const Kernels*> kernel_tables[kDeviceTypes] = {};
 
 const Kernels& find_kernels(DeviceType type) {
-  EBB_CHECK(type == kCPU, "ebb was built without kernels for device type ", type,
+  if (type == kCPU) {
+    register_kernels(kCPU, cpu::choose_kernels());
+  } else {
+    set_up_devices(type);
+  }
+  const Kernels* table = kernel_tables[static_cast<int>(type)].load(std::memory_order_acquire);
+  EBB_CHECK(table != nullptr, "there are no kernels for device type ", type,
             "; move the tensors to the CPU with .cpu()");
-  const Kernels& table = cpu::choose_kernels();
-  register_kernels(kCPU, table);
-  return table;
+  return *table;
 }
 
 void raise_unsupported(ScalarType dtype) {

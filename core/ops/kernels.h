@@ -7,6 +7,7 @@
 #include <ebb/core/ops/elementwise_ops.h>
 #include <ebb/core/ops/tensor_iterator.h>
 #include <ebb/core/tensor/scalar.h>
+#include <ebb/core/thread_state.h>
 
 // The kernels of a device: plain tables of function pointers. A family that is not elementwise
 // declares its table in core/ops/<family>_kernels.h; the CPU defines it in
@@ -77,11 +78,13 @@ EBB_API const Kernels& find_kernels(DeviceType type);
 [[noreturn]] EBB_API void raise_unsupported(ScalarType dtype);
 }  // namespace detail
 
-/// The kernels of `type`. Throws an Error if no such device is built in.
-inline const Kernels& kernels(DeviceType type) {
+/// The kernels of the type of `device`, to be run on `device` until the next call on this thread.
+/// Throws an Error if no such device is built in.
+inline const Kernels& kernels(Device device) {
+  if (!device.is_cpu()) thread_state().kernel_device = device.index();
   const Kernels* table =
-      detail::kernel_tables[static_cast<int>(type)].load(std::memory_order_acquire);
-  return table != nullptr ? *table : detail::find_kernels(type);
+      detail::kernel_tables[static_cast<int>(device.type())].load(std::memory_order_acquire);
+  return table != nullptr ? *table : detail::find_kernels(device.type());
 }
 
 /// Gives a device type its kernels; `table` must live for ever. A device calls it once, when it is

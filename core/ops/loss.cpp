@@ -14,7 +14,7 @@ namespace ebb::ops {
 namespace {
 
 const LossKernels& loss_kernels(const TensorBase& tensor) {
-  return *kernels(tensor.device().type()).loss;
+  return *kernels(tensor.device()).loss;
 }
 
 void check_reduction(int64_t reduction) {
@@ -147,7 +147,7 @@ TensorBase log_sum_exp_of(const TensorBase& self, const Prepared& p) {
                              .input_dtype = self.scalar_type(),
                              .output = result.data_ptr(),
                              .output_dtype = a.compute};
-  kernels(self.device().type()).softmax->logsumexp(arguments);
+  kernels(self.device()).softmax->logsumexp(arguments);
   return result;
 }
 

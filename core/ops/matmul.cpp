@@ -90,7 +90,7 @@ void fold_batch(MatmulArguments& a) {
 void run(MatmulArguments& arguments, const TensorBase& result) {
   if (result.numel() == 0) return;
   fold_batch(arguments);
-  kernels(result.device().type()).matmul->product(arguments);
+  kernels(result.device()).matmul->product(arguments);
 }
 
 /// addmm to a result that is there.

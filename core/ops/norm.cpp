@@ -114,7 +114,7 @@ Normalized batch_norm(const TensorBase& input, const BatchNormParameters& p, dou
   arguments.mean = data_of(result.mean);
   arguments.rstd = data_of(result.rstd);
   arguments.output = data_of(result.output);
-  kernels(input.device().type()).norm->batch_norm(arguments);
+  kernels(input.device()).norm->batch_norm(arguments);
   if (p.training) {
     write_back(p.running_mean, running_mean);
     write_back(p.running_var, running_var);
@@ -150,7 +150,7 @@ std::array<TensorBase, 3> batch_norm_backward(const TensorBase& grad_output,
   arguments.grad_input = data_of(result[0]);
   arguments.grad_weight = data_of(result[1]);
   arguments.grad_bias = data_of(result[2]);
-  if (channels > 0) kernels(input.device().type()).norm->batch_norm_backward(arguments);
+  if (channels > 0) kernels(input.device()).norm->batch_norm_backward(arguments);
   return result;
 }
 
@@ -207,7 +207,7 @@ Normalized layer_norm(const TensorBase& input, IntArrayRef shape, const TensorBa
   arguments.mean = data_of(result.mean);
   arguments.rstd = data_of(result.rstd);
   arguments.output = data_of(result.output);
-  kernels(input.device().type()).norm->layer_norm(arguments);
+  kernels(input.device()).norm->layer_norm(arguments);
   return result;
 }
 
@@ -243,7 +243,7 @@ std::array<TensorBase, 3> layer_norm_backward(const TensorBase& grad_output,
       static_cast<size_t>(arguments.pieces * 2 * arguments.n) * element_size(arguments.compute),
       input.device());
   arguments.workspace = workspace.data();
-  kernels(input.device().type()).norm->layer_norm_backward(arguments);
+  kernels(input.device()).norm->layer_norm_backward(arguments);
   return result;
 }
 

@@ -29,7 +29,7 @@ void bump(std::initializer_list<const TensorBase*> written) {
 }
 
 const OptimizerKernels& table(const TensorBase& parameter) {
-  return *kernels(parameter.device().type()).optimizer;
+  return *kernels(parameter.device()).optimizer;
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ DimVector output_sizes(IntArrayRef input, const PoolShape& shape) {
 bool has_wide_offsets(const PoolShape& shape) { return shape.kernel[0] * shape.kernel[1] > 255; }
 
 const PoolKernels& pool_kernels(const TensorBase& tensor) {
-  return *kernels(tensor.device().type()).pool;
+  return *kernels(tensor.device()).pool;
 }
 
 void check_output(const TensorBase& tensor, const char* name, const DimVector& expected) {

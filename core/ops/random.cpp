@@ -14,7 +14,7 @@ namespace ebb::ops {
 namespace {
 
 const RandomKernels& table_of(const TensorBase& self) {
-  return *kernels(self.device().type()).random;
+  return *kernels(self.device()).random;
 }
 
 random::Reservation reserve(const TensorBase& self, const OptionalGenerator& generator, bool wide) {

@@ -174,7 +174,7 @@ TensorBase reduce(ReduceOp op, const TensorBase& self, uint64_t mask, bool keepd
                             .output = has_values ? result.data_ptr() : nullptr,
                             .output_dtype = has_values ? dtype : self.scalar_type()};
   if (indices != nullptr) arguments.indices = indices->data_ptr<int64_t>();
-  const auto& reduce_kernel = kernels(self.device().type()).reduce->reduce;
+  const auto& reduce_kernel = kernels(self.device()).reduce->reduce;
   if (plan.pieces == 1) {
     reduce_kernel(plan, arguments);
     return result;

@@ -28,11 +28,11 @@ TensorBase scan(void (*kernel)(const ScanArguments&), const TensorBase& self, in
 }  // namespace
 
 TensorBase cumsum(const TensorBase& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return scan(kernels(self.device().type()).scan->cumsum, self, dim, dtype);
+  return scan(kernels(self.device()).scan->cumsum, self, dim, dtype);
 }
 
 TensorBase cumprod(const TensorBase& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return scan(kernels(self.device().type()).scan->cumprod, self, dim, dtype);
+  return scan(kernels(self.device()).scan->cumprod, self, dim, dtype);
 }
 
 }  // namespace ebb::ops

@@ -17,7 +17,7 @@ TensorBase forward(const TensorBase& self, int64_t dim, std::optional<ScalarType
   const TensorBase input = row_major(self);
   TensorBase result = empty(self.sizes(), type, self.device());
   if (self.numel() == 0) return result;
-  kernels(self.device().type())
+  kernels(self.device())
       .softmax->forward({.shape = line_shape(self.sizes(), dim),
                          .compute = compute_type(type),
                          .log = log,
@@ -40,7 +40,7 @@ TensorBase backward(const TensorBase& grad_output, const TensorBase& result, int
   const TensorBase saved = row_major(result);
   TensorBase grad_input = empty(result.sizes(), result.scalar_type(), result.device());
   if (result.numel() == 0) return grad_input;
-  kernels(result.device().type())
+  kernels(result.device())
       .softmax->backward({.shape = line_shape(result.sizes(), dim),
                           .compute = compute_type(result.scalar_type()),
                           .log = log,

@@ -36,7 +36,7 @@ std::tuple<TensorBase, TensorBase> first_of(const TensorBase& self, int64_t k, i
   const memory::Workspace workspace(
       static_cast<size_t>(arguments.workers * arguments.shape.n * kSortPairBytes), self.device());
   arguments.workspace = workspace.data();
-  kernels(self.device().type()).sort->sort(arguments);
+  kernels(self.device()).sort->sort(arguments);
   return {std::move(values), std::move(indices)};
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <ebb/core/device.h>
+#include <ebb/core/device_setup.h>
 #include <ebb/core/export.h>
 #include <ebb/core/tensor/scalar_type.h>
 
@@ -20,7 +20,7 @@ inline constexpr Layout kStrided = Layout::Strided;
 enum class MemoryFormat : int8_t { Contiguous, Preserve };
 
 /// What a factory needs beside the sizes. Each part may be absent; absent parts take the defaults
-/// (dtype: get_default_dtype(), device: CPU, requires_grad: false) or, in `*_like` and `to`, those
+/// (dtype: get_default_dtype(), device: get_default_device(), requires_grad: false) or, in `*_like` and `to`, those
 /// of the tensor at hand. Setters return a changed copy.
 class EBB_API TensorOptions {
  public:
@@ -72,7 +72,7 @@ class EBB_API TensorOptions {
   }
 
   [[nodiscard]] ScalarType dtype() const { return dtype_.value_or(get_default_dtype()); }
-  [[nodiscard]] constexpr Device device() const { return device_.value_or(Device()); }
+  [[nodiscard]] Device device() const { return device_ ? *device_ : get_default_device(); }
   [[nodiscard]] constexpr bool requires_grad() const { return requires_grad_.value_or(false); }
   [[nodiscard]] constexpr bool pinned_memory() const { return pinned_.value_or(false); }
   [[nodiscard]] constexpr Layout layout() const { return kStrided; }

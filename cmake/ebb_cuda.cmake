@@ -1,0 +1,88 @@
+# The CUDA device: native, by nvcc, in the library itself; emulated, by the C++ compiler, in a
+# library of its own that holds all of ebb. Both are made of the same files in cuda/.
+
+set(cuda_default off)
+if(PROJECT_IS_TOP_LEVEL)
+  set(cuda_default off)
+endif()
+set(EBB_CUDA ${cuda_default} CACHE STRING "The CUDA device: auto (native where nvcc is), native, off")
+set_property(CACHE EBB_CUDA PROPERTY STRINGS auto native off)
+set(EBB_CUDA_ARCHITECTURES "80-real;90"
+    CACHE STRING "GPUs to build for, as CMAKE_CUDA_ARCHITECTURES: 90 is sm_90 with its PTX")
+
+string(TOLOWER "${EBB_CUDA}" EBB_CUDA_MODE)
+if(NOT EBB_CUDA_MODE MATCHES "^(auto|native|off)$")
+  message(FATAL_ERROR "EBB_CUDA=${EBB_CUDA} is not known; use auto, native or off")
+endif()
+if(EBB_CUDA_MODE STREQUAL "auto")
+  include(CheckLanguage)
+  check_language(CUDA)
+  set(EBB_CUDA_MODE off)
+  set(reason "no nvcc found")
+  if(CMAKE_CUDA_COMPILER)
+    set(EBB_CUDA_MODE native)
+    set(reason "found ${CMAKE_CUDA_COMPILER}")
+  endif()
+else()
+  set(reason "as asked")
+endif()
+message(STATUS "ebb: CUDA device ${EBB_CUDA_MODE} (${reason})")
+
+if(EBB_CUDA_MODE STREQUAL "native")
+  # CMake before 3.25.2 knows no C++20 for nvcc, and would take C++17 without a word.
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA_ARCHITECTURES "${EBB_CUDA_ARCHITECTURES}")
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  find_package(CUDAToolkit REQUIRED)
+endif()
+if(EBB_EMULATED)
+  find_package(Boost 1.71 COMPONENTS context)
+  if(NOT Boost_FOUND)
+    message(FATAL_ERROR "ebb::emulated needs Boost.Context (Debian: libboost-context-dev); install "
+                        "it, or configure with -DEBB_EMULATED=OFF")
+  endif()
+endif()
+
+# The objects of cuda/ and the file that ties them to core: target ebb_cuda_native.
+function(ebb_add_native_cuda)
+  file(GLOB sources CONFIGURE_DEPENDS cuda/runtime/*.cpp cuda/kernels/*.cpp cuda/kernels/*.cu)
+  ebb_add_objects(ebb_cuda_native ${sources} ${device_setup})
+  set_target_properties(ebb_cuda_native PROPERTIES CUDA_VISIBILITY_PRESET hidden
+                                                   CUDA_STANDARD_REQUIRED ON)
+  target_compile_definitions(ebb_cuda_native PRIVATE EBB_HAS_CUDA)
+  target_link_libraries(ebb_cuda_native PRIVATE CUDA::cudart CUDA::cublas)
+  target_compile_options(
+    ebb_cuda_native PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr
+                            $<$<BOOL:${EBB_WERROR}>:-Werror=all-warnings>>)
+endfunction()
+
+# ebb::emulated: all of ebb, with cuda/ compiled as C++ against the emulator.
+function(ebb_add_emulated)
+  file(GLOB sources CONFIGURE_DEPENDS cuda/runtime/*.cpp cuda/kernels/*.cpp cuda/emulator/*.cpp)
+  file(GLOB kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} cuda/kernels/*.cu)
+  foreach(kernel IN LISTS kernels)
+    string(REPLACE "/" "_" name ${kernel})
+    set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/emulated/${name}.cpp)
+    file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include <ebb/${kernel}>\n")
+    list(APPEND sources ${wrapper})
+  endforeach()
+  ebb_add_objects(ebb_cuda_emulated ${sources} ${device_setup})
+  target_compile_definitions(ebb_cuda_emulated PRIVATE EBB_HAS_CUDA EBB_CUDA_EMULATED)
+  target_link_libraries(ebb_cuda_emulated PRIVATE Boost::context)
+
+  add_library(ebb_emulated STATIC ${core_objects} ${upper_objects}
+                                  $<TARGET_OBJECTS:ebb_cuda_emulated>)
+  add_library(ebb::emulated ALIAS ebb_emulated)
+  set_target_properties(ebb_emulated PROPERTIES LINKER_LANGUAGE CXX EXPORT_NAME emulated)
+  target_compile_features(ebb_emulated PUBLIC cxx_std_20)
+  target_compile_definitions(ebb_emulated PUBLIC EBB_CUDA_EMULATED)
+  target_include_directories(ebb_emulated PUBLIC $<BUILD_INTERFACE:${include_root}>
+                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  # Reports name kernels by what dladdr finds in the program.
+  target_link_options(ebb_emulated INTERFACE -rdynamic)
+  target_link_libraries(ebb_emulated PUBLIC Threads::Threads
+                                     PRIVATE ZLIB::ZLIB Boost::context ${CMAKE_DL_LIBS})
+endfunction()

@@ -1,0 +1,44 @@
+#include <ebb/core/device_setup.h>
+
+#include <atomic>
+
+#include <ebb/core/error.h>
+#include <ebb/core/memory/registry.h>
+
+// The one file that differs between a library with the CUDA device (EBB_HAS_CUDA) and one without.
+
+#ifdef EBB_HAS_CUDA
+namespace ebb::cuda {
+void set_up();  // cuda/runtime/setup.h, which core may not include
+}
+#endif
+
+namespace ebb {
+
+namespace {
+constinit std::atomic<Device> default_device{Device(kCPU)};
+}
+
+void detail::set_up_devices(DeviceType type) {
+  if (type == kCPU) return;
+#ifdef EBB_HAS_CUDA
+  cuda::set_up();
+#else
+  raise("this build of ebb has no CUDA device; keep the tensors on the CPU, or configure with "
+        "-DEBB_CUDA=native");
+#endif
+}
+
+Device detail::resolve_slow(Device device) {
+  if (const auto* known = memory::find_allocator(device)) return known->device();
+  set_up_devices(device.type());
+  return memory::allocator(device).device();
+}
+
+Device get_default_device() noexcept { return default_device.load(std::memory_order_relaxed); }
+
+void set_default_device(Device device) {
+  default_device.store(resolve(device), std::memory_order_relaxed);
+}
+
+}  // namespace ebb
