@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <ebb/core/device.h>
+#include <ebb/core/device_setup.h>
 #include <ebb/core/export.h>
 
 namespace ebb::testing {
@@ -10,16 +10,16 @@ namespace ebb::testing {
 /// The n-th request for memory of the device from now on (1 is the next one), of any thread, throws
 /// OutOfMemoryError, whether or not cached memory could serve it. Requests of zero bytes do not
 /// count. It happens once; a new call replaces an earlier one; 0 takes it back.
-EBB_API void fail_allocation(int64_t n, Device device = kCPU);
+EBB_API void fail_allocation(int64_t n, Device device = get_default_device());
 /// No request will fail.
-EBB_API void clear_fail_allocation(Device device = kCPU);
+EBB_API void clear_fail_allocation(Device device = get_default_device());
 /// Whether the failure that was asked for is still to come.
-[[nodiscard]] EBB_API bool fail_allocation_pending(Device device = kCPU);
+[[nodiscard]] EBB_API bool fail_allocation_pending(Device device = get_default_device());
 
 /// As fail_allocation, taken back at the end of the scope.
 class EBB_API FailAllocation {
  public:
-  explicit FailAllocation(int64_t n, Device device = kCPU) : device_(device) {
+  explicit FailAllocation(int64_t n, Device device = get_default_device()) : device_(device) {
     fail_allocation(n, device_);
   }
   ~FailAllocation() { clear(); }

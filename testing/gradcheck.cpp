@@ -24,7 +24,7 @@ Tensor zeros_like(const Tensor& tensor) {
 }
 
 Values values_of(const Tensor& tensor) {
-  const Tensor dense(ops::clone_contiguous(tensor));
+  const Tensor dense(ops::clone_contiguous(Tensor(ops::to(tensor, kDouble, kCPU))));
   const auto* data = dense.data_ptr<double>();
   return {data, data + dense.numel()};
 }
@@ -48,28 +48,30 @@ std::vector<size_t> checked_inputs(const Tensors& inputs) {
   return checked;
 }
 
-/// Where element `i` (in row-major order) of a tensor lies.
-double* element(const Tensor& tensor, int64_t i) {
-  int64_t offset = 0;
+/// Element `i` (in row-major order) of a tensor, as a tensor on the same memory that counts its
+/// versions apart.
+TensorBase element(const Tensor& tensor, int64_t i) {
+  int64_t offset = tensor.storage_offset();
   for (int64_t dim = tensor.dim(); dim-- > 0;) {
     offset += i % tensor.size(dim) * tensor.stride(dim);
     i /= tensor.size(dim);
   }
-  return tensor.data_ptr<double>() + offset;
+  return TensorBase(make_intrusive<TensorImpl>(tensor.storage(), kDouble, tensor.device(),
+                                               IntArrayRef(), IntArrayRef(), offset));
 }
 
 /// The outputs with one element of one input moved, without a graph. The element is written behind
 /// the back of the version counter, and put back.
 Tensors outputs_at(const TensorFunction& fn, const Tensors& inputs, size_t input, int64_t i,
                    double step) {
-  double* const at = element(inputs[input], i);
-  const double value = *at;
-  *at = value + step;
+  const TensorBase at = element(inputs[input], i);
+  const double value = ops::item(at).toDouble();
+  ops::fill_fresh(at, value + step);
   Tensors outputs = fn(inputs);
   for (Tensor& output : outputs) {
     if (output.defined()) output = Tensor(ops::clone(output));  // it may show the input's memory
   }
-  *at = value;
+  ops::fill_fresh(at, value);
   return outputs;
 }
 
@@ -144,7 +146,7 @@ void check_output(const TensorFunction& fn, const Tensors& inputs, const Tensor&
   }
   for (int64_t o = 0; o < output.numel(); ++o) {
     const Tensor grad_output = zeros_like(output);
-    grad_output.data_ptr<double>()[o] = 1;
+    ops::fill_fresh(element(grad_output, o), 1);
     const auto gradients = backward_values(output, grad_output, wanted, checked);
     EBB_CHECK(gradients == backward_values(output, grad_output, wanted, checked) ||
                   std::any_of(gradients.begin(), gradients.end(),
@@ -173,12 +175,12 @@ void check_output(const TensorFunction& fn, const Tensors& inputs, const Tensor&
 
 /// Numbers without pattern in [-1, 1], as gradients of outputs.
 Tensor made_up(const Tensor& like, size_t seed) {
-  Tensor tensor = zeros_like(like);
+  Tensor tensor(ops::empty(like.sizes(), kDouble, kCPU));
   auto* data = tensor.data_ptr<double>();
   for (int64_t i = 0; i < tensor.numel(); ++i) {
     data[i] = std::sin(0.9 * static_cast<double>(i) + 0.4 + static_cast<double>(seed));
   }
-  return tensor;
+  return Tensor(ops::to(tensor, kDouble, like.device()));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <ebb/core/device.h>
+#include <ebb/core/device_setup.h>
 #include <ebb/core/memory/peak_tracker.h>
 #include <ebb/core/memory/registry.h>
 
@@ -21,7 +21,7 @@ struct Measurement {
 /// nothing. All threads of the device count. What `f` returns is destroyed after the reading, so
 /// that returned tensors count as left. An exception of `f` passes through.
 template <typename F>
-[[nodiscard]] Measurement measure(F&& f, Device device = kCPU) {
+[[nodiscard]] Measurement measure(F&& f, Device device = get_default_device()) {
   memory::detail::PeakTracker tracker(memory::allocator(device));
   const auto read = [&]() -> Measurement {
     const auto reading = tracker.read();

@@ -19,12 +19,12 @@ namespace programs {
 /// sin(0.7 i + phase) over the elements in row-major order, as tests/programs/show.h has it.
 inline ebb::Tensor wave(ebb::IntArrayRef sizes, double phase = 0.0,
                         ebb::Dtype dtype = ebb::kFloat) {
-  const auto values = ebb::zeros(sizes, ebb::kDouble);
+  const auto values = ebb::zeros(sizes, ebb::TensorOptions(ebb::kDouble).device(ebb::kCPU));
   auto* data = values.data_ptr<double>();
   for (int64_t i = 0; i < values.numel(); ++i) {
     data[i] = std::sin(0.7 * static_cast<double>(i) + phase);
   }
-  return values.to(dtype);
+  return values.to(dtype).to(ebb::get_default_device());
 }
 
 /// The lines of tests/programs/NAME.expected by their labels.
@@ -53,7 +53,7 @@ class Expected {
     sizes << actual.sizes();
     CHECK(line.substr(0, bracket + 1) == sizes.str());
     std::istringstream numbers(line.substr(bracket + 1));
-    const auto values = actual.detach().to(ebb::kDouble).contiguous();
+    const auto values = actual.detach().cpu().to(ebb::kDouble).contiguous();
     const auto* data = values.data_ptr<double>();
     for (int64_t i = 0; i < values.numel(); ++i) {
       double expected = 0;

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <ebb/core/device.h>
+#include <ebb/core/device_setup.h>
 #include <ebb/core/export.h>
 #include <ebb/core/memory/source.h>
 #include <ebb/core/thread_state.h>
@@ -28,7 +28,7 @@ struct PoolOptions {
 /// those with blocks in use as soon as these are freed.
 class EBB_API Pool {
  public:
-  explicit Pool(Device device = kCPU, const PoolOptions& options = {});
+  explicit Pool(Device device = get_default_device(), const PoolOptions& options = {});
   explicit Pool(CachingAllocator& allocator, const PoolOptions& options = {});
   ~Pool();
   Pool(const Pool&) = delete;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include <ebb/core/device.h>
+#include <ebb/core/device_setup.h>
 #include <ebb/core/export.h>
 #include <ebb/core/memory/caching_allocator.h>
 
@@ -34,15 +34,15 @@ EBB_API void set_current_device_query(DeviceType type, DeviceIndex (*current)())
 EBB_API void set_source(Device device, MemorySource& source);
 
 /// Gives cached memory that is one free segment each back to the device.
-EBB_API void empty_cache(Device device = kCPU);
+EBB_API void empty_cache(Device device = get_default_device());
 /// Takes `bytes` bytes (rounded up to 2 MiB) from the device now, for later requests.
 EBB_API void reserve(Device device, size_t bytes);
 /// A limit on the bytes that are held from the device; 0: none.
 EBB_API void set_memory_limit(Device device, size_t bytes);
 /// The limit; 0: none.
-[[nodiscard]] EBB_API size_t memory_limit(Device device = kCPU);
+[[nodiscard]] EBB_API size_t memory_limit(Device device = get_default_device());
 /// How many bytes the device has for ebb.
-[[nodiscard]] EBB_API size_t memory_capacity(Device device = kCPU);
+[[nodiscard]] EBB_API size_t memory_capacity(Device device = get_default_device());
 /// Settings in the form of EBB_ALLOC_CONF, from now on, on every device in use and later ones.
 EBB_API void set_allocator_settings(const std::string& text);
 

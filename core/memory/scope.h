@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <ebb/core/device.h>
+#include <ebb/core/device_setup.h>
 #include <ebb/core/export.h>
 #include <ebb/core/memory/peak_tracker.h>
 
@@ -26,7 +26,7 @@ void unlock_scopes_after_fork();
 /// opened it, innermost first.
 class EBB_API Scope {
  public:
-  explicit Scope(std::string_view name, Device device = kCPU);
+  explicit Scope(std::string_view name, Device device = get_default_device());
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include <ebb/core/device.h>
+#include <ebb/core/device_setup.h>
 #include <ebb/core/export.h>
 #include <ebb/core/memory/category.h>
 
@@ -92,31 +92,31 @@ struct EBB_API Statistics {
 };
 
 /// Bytes of tensor data and scratch in use, each request counted as rounded(bytes).
-[[nodiscard]] EBB_API int64_t memory_allocated(Device device = kCPU);
+[[nodiscard]] EBB_API int64_t memory_allocated(Device device = get_default_device());
 /// The highest memory_allocated since the last reset_peak_memory_stats.
-[[nodiscard]] EBB_API int64_t max_memory_allocated(Device device = kCPU);
+[[nodiscard]] EBB_API int64_t max_memory_allocated(Device device = get_default_device());
 /// Bytes held from the device: in use, or cached for the next requests.
-[[nodiscard]] EBB_API int64_t memory_reserved(Device device = kCPU);
-[[nodiscard]] EBB_API int64_t max_memory_reserved(Device device = kCPU);
+[[nodiscard]] EBB_API int64_t memory_reserved(Device device = get_default_device());
+[[nodiscard]] EBB_API int64_t max_memory_reserved(Device device = get_default_device());
 /// How much larger the blocks in use are than what is counted for them.
-[[nodiscard]] EBB_API int64_t unsplit_bytes(Device device = kCPU);
+[[nodiscard]] EBB_API int64_t unsplit_bytes(Device device = get_default_device());
 
 /// Every statistic under its name in torch.cuda.memory_stats, such as `allocated_bytes.all.peak`.
-[[nodiscard]] EBB_API std::map<std::string, int64_t> memory_stats(Device device = kCPU);
+[[nodiscard]] EBB_API std::map<std::string, int64_t> memory_stats(Device device = get_default_device());
 /// The statistics as a table for people. `abbreviated` leaves out the rows of the two pools.
-[[nodiscard]] EBB_API std::string memory_summary(Device device = kCPU, bool abbreviated = false);
+[[nodiscard]] EBB_API std::string memory_summary(Device device = get_default_device(), bool abbreviated = false);
 
 /// Every peak becomes the present value. Scopes and measure() keep peaks of their own.
-EBB_API void reset_peak_memory_stats(Device device = kCPU);
+EBB_API void reset_peak_memory_stats(Device device = get_default_device());
 /// The totals of allocated and freed, and the counts of events, become 0.
-EBB_API void reset_accumulated_memory_stats(Device device = kCPU);
+EBB_API void reset_accumulated_memory_stats(Device device = get_default_device());
 
 /// Bytes of a category now.
-[[nodiscard]] EBB_API int64_t category_bytes(Category category, Device device = kCPU);
+[[nodiscard]] EBB_API int64_t category_bytes(Category category, Device device = get_default_device());
 /// The most bytes of a category since the last reset_peak_memory_stats.
-[[nodiscard]] EBB_API int64_t max_category_bytes(Category category, Device device = kCPU);
+[[nodiscard]] EBB_API int64_t max_category_bytes(Category category, Device device = get_default_device());
 /// Bytes of each category at the moment when memory_allocated had its peak; their sum is
 /// max_memory_allocated. Indexed by Category.
-[[nodiscard]] EBB_API std::array<int64_t, kCategories> categories_at_peak(Device device = kCPU);
+[[nodiscard]] EBB_API std::array<int64_t, kCategories> categories_at_peak(Device device = get_default_device());
 
 }  // namespace ebb::memory

@@ -28,7 +28,7 @@ inline Tensor constant(const Values& values) { return ebb::tensor(values, ebb::k
 
 /// The elements in row-major order.
 inline Values values(const Tensor& tensor) {
-  const Tensor dense = tensor.detach().to(ebb::kDouble).contiguous();
+  const Tensor dense = tensor.detach().cpu().to(ebb::kDouble).contiguous();
   return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
 }
 

@@ -255,8 +255,8 @@ Table loss_ops() {
 void check_equal(const Tensor& ours, const Tensor& expected) {
   REQUIRE(ours.sizes().vec() == expected.sizes().vec());
   REQUIRE(ours.scalar_type() == expected.scalar_type());
-  const Tensor a = ours.detach().to(kDouble).contiguous();
-  const Tensor b = expected.to(kDouble).contiguous();
+  const Tensor a = ours.detach().cpu().to(kDouble).contiguous();
+  const Tensor b = expected.cpu().to(kDouble).contiguous();
   for (int64_t i = 0; i < a.numel(); ++i) {
     INFO("element " << i);
     CHECK(a.data_ptr<double>()[i] == Approx(b.data_ptr<double>()[i]).epsilon(1e-9).margin(1e-10));

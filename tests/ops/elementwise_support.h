@@ -27,18 +27,19 @@ inline constexpr ScalarType kFloatDtypes[] = {kHalf, kBFloat16, kFloat, kDouble}
 
 /// A contiguous tensor of these elements.
 inline Tensor of(const Doubles& values, IntArrayRef sizes, ScalarType dtype = kDouble) {
-  Tensor result = empty(sizes, dtype);
+  Tensor result = empty(sizes, TensorOptions(dtype).device(kCPU));
   REQUIRE(result.numel() == static_cast<int64_t>(values.size()));
   dispatch(dtype, [&](auto zero) {
     using T = decltype(zero);
     T* data = result.data_ptr<T>();
     for (size_t i = 0; i < values.size(); ++i) data[i] = Scalar(values[i]).to<T>();
   });
-  return result;
+  return result.to(get_default_device());
 }
 
 /// The elements in row-major order.
-inline Doubles values(const Tensor& tensor) {
+inline Doubles values(const Tensor& given) {
+  const Tensor tensor = given.detach().cpu();
   Doubles result;
   dispatch(tensor.scalar_type(), [&](auto zero) {
     using T = decltype(zero);

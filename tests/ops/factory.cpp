@@ -146,9 +146,9 @@ TEST_CASE("random factories follow the seed and lie in their ranges") {
   CHECK(randint_like(a, 5).scalar_type() == kFloat);
   CHECK(a._version() == 0);
   CHECK(rand({2}, requires_grad()).requires_grad());
-  const Generator own(kCPU, 9);
+  const Generator own(get_default_device(), 9);
   const Tensor d = rand({3}, own);
-  CHECK(d.equal(rand({3}, Generator(kCPU, 9))));
+  CHECK(d.equal(rand({3}, Generator(get_default_device(), 9))));
   CHECK_THROWS_AS(rand({2}, kInt), Error);
   CHECK_THAT(error_of([] { return randint(3, 3, {2}); }), says("randint: ") && says("low 3"));
 }

@@ -24,7 +24,7 @@ double deviation_of(const Doubles& x) {
 /// What `fill` writes to a tensor of those sizes under seed 7.
 template <typename F>
 Tensor drawn(IntArrayRef sizes, ScalarType dtype, F&& fill) {
-  Generator generator(kCPU, 7);
+  Generator generator(get_default_device(), 7);
   const Tensor x = empty(sizes, dtype);
   fill(x, generator);
   return x;
@@ -66,11 +66,11 @@ TEST_CASE("random numbers do not depend on layout or threads, only on the logica
       set_num_threads(count);
       CHECK(equal(drawn({301, 500}, dtype, fill), expected));
     }
-    Generator generator(kCPU, 7);
+    Generator generator(get_default_device(), 7);
     const Tensor transposed = empty({500, 301}, dtype).t();
     fill(transposed, generator);
     CHECK(equal(transposed, expected));
-    generator = Generator(kCPU, 7);
+    generator = Generator(get_default_device(), 7);
     const Tensor sliced = empty({301, 1000}, dtype).slice(1, 0, 1000, 2);
     fill(sliced, generator);
     CHECK(equal(sliced, expected));
@@ -85,16 +85,17 @@ TEST_CASE("random numbers do not depend on layout or threads, only on the logica
 }
 
 TEST_CASE("each element is the draw that its index states") {
-  Generator generator(kCPU, 11);
+  Generator generator(get_default_device(), 11);
   generator.set_offset(3);
   const Tensor u = empty({50}), n = empty({50}), d = empty({50}, kDouble);
   u.uniform_(0, 1, generator);
   n.normal_(0, 1, generator);
   d.uniform_(0, 1, generator);
+  const Tensor u_host = u.cpu(), n_host = n.cpu(), d_host = d.cpu();
   for (uint64_t i = 0; i < 50; ++i) {
-    CHECK(u.data_ptr<float>()[i] == random::uniform_float(11, 3, i));
-    CHECK(n.data_ptr<float>()[i] == Approx(random::normal_float(11, 16, i)).epsilon(1e-5));
-    CHECK(d.data_ptr<double>()[i] == random::uniform_double(11, 29, i));
+    CHECK(u_host.data_ptr<float>()[i] == random::uniform_float(11, 3, i));
+    CHECK(n_host.data_ptr<float>()[i] == Approx(random::normal_float(11, 16, i)).epsilon(1e-5));
+    CHECK(d_host.data_ptr<double>()[i] == random::uniform_double(11, 29, i));
   }
   CHECK(generator.get_offset() == 54);
 }
@@ -120,7 +121,7 @@ TEST_CASE("bernoulli_ and bernoulli draw ones with their probability") {
   const Tensor x =
       drawn({100'000}, kFloat, [](const Tensor& t, Generator& g) { t.bernoulli_(0.3, g); });
   CHECK(mean_of(values(x)) == Approx(0.3).margin(0.01));
-  Generator generator(kCPU, 3);
+  Generator generator(get_default_device(), 3);
   const Tensor p = of({0, 1, 0.5}, {3}).unsqueeze(1).expand({3, 20'000});
   const Tensor drawn_each = bernoulli(p, generator);
   CHECK(values(drawn_each.mean(1))[0] == 0);
@@ -173,7 +174,7 @@ TEST_CASE("dropout in place and of a transposed tensor draw by logical index") {
 TEST_CASE("dropout is differentiable twice and saves nothing") {
   using Inputs = std::vector<Tensor>;
   auto fixed = [](const Inputs& in) {
-    const GeneratorGuard guard(Generator(kCPU, 9));
+    const GeneratorGuard guard(Generator(get_default_device(), 9));
     return dropout(in[0], 0.4, true) * in[0];
   };
   CHECK(testing::gradcheck(fixed, {leaf(spread(8, -1, 1), {8})}));

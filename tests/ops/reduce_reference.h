@@ -29,7 +29,8 @@ inline int64_t offset_of(const Tensor& tensor, int64_t position) {
 }
 
 /// The elements in row-major order.
-inline Values values(const Tensor& tensor) {
+inline Values values(const Tensor& given) {
+  const Tensor tensor = given.detach().cpu();
   Values result;
   dispatch(tensor.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
@@ -43,7 +44,7 @@ inline Values values(const Tensor& tensor) {
 
 /// A contiguous tensor of these elements.
 inline Tensor made_of(const Values& elements, IntArrayRef sizes, ScalarType dtype = kDouble) {
-  Tensor tensor = empty(sizes, dtype);
+  Tensor tensor = empty(sizes, TensorOptions(dtype).device(kCPU));
   dispatch(dtype, [&](auto zero) {
     using T = decltype(zero);
     T* data = tensor.data_ptr<T>();
@@ -55,7 +56,7 @@ inline Tensor made_of(const Values& elements, IntArrayRef sizes, ScalarType dtyp
               elements[i]));
     }
   });
-  return tensor;
+  return tensor.to(get_default_device());
 }
 
 /// Numbers in [low, high) that look random, the same on each run.

@@ -21,7 +21,7 @@ inline Sizes strides(const Tensor& tensor) { return tensor.strides().vec(); }
 /// The elements in row-major order.
 inline std::vector<double> values(const Tensor& tensor) {
   std::vector<double> result;
-  const Tensor dense = tensor.detach().to(ebb::kDouble).contiguous();
+  const Tensor dense = tensor.detach().cpu().to(ebb::kDouble).contiguous();
   const double* data = dense.data_ptr<double>();
   result.assign(data, data + dense.numel());
   return result;

@@ -15,18 +15,20 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// Softmax or its logarithm along `dim` by a plain loop.
 Values reference(const Tensor& x, int64_t dim, bool log) {
-  const auto lines = groups(x, {dim});
   Values result(static_cast<size_t>(x.numel()));
+  std::vector<double> largest, sums;
+  for (const Values& line : groups(x, {dim})) {
+    largest.push_back(*std::max_element(line.begin(), line.end()));
+    sums.push_back(0);
+    for (const double v : line) sums.back() += std::exp(v - largest.back());
+  }
   int64_t inner = 1;
   for (int64_t d = dim + 1; d < x.dim(); ++d) inner *= x.size(d);
+  const Values all = values(x);
   for (int64_t i = 0; i < x.numel(); ++i) {
     const auto line = static_cast<size_t>(i / (inner * x.size(dim)) * inner + i % inner);
-    const Values& all = lines[line];
-    const double largest = *std::max_element(all.begin(), all.end());
-    double sum = 0;
-    for (const double v : all) sum += std::exp(v - largest);
-    const double z = all[static_cast<size_t>(i / inner % x.size(dim))] - largest;
-    result[static_cast<size_t>(i)] = log ? z - std::log(sum) : std::exp(z) / sum;
+    const double z = all[static_cast<size_t>(i)] - largest[line];
+    result[static_cast<size_t>(i)] = log ? z - std::log(sums[line]) : std::exp(z) / sums[line];
   }
   return result;
 }
