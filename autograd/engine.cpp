@@ -4,6 +4,7 @@
 
 #include <ebb/autograd/accumulate_grad.h>
 #include <ebb/autograd/anomaly.h>
+#include <ebb/autograd/backward_streams.h>
 #include <ebb/autograd/grad_mode.h>
 #include <ebb/autograd/node_table.h>
 #include <ebb/core/ops/binary.h>
@@ -95,6 +96,7 @@ class GraphTask {
       if (!request_.keep_graph) spend_all();
       throw;
     }
+    streams_.join();
     return std::move(captured_);
   }
 
@@ -174,6 +176,12 @@ class GraphTask {
 
   static void deposit(NodeState& state, uint32_t input_nr, Tensor&& grad) {
     if (state.buffer.empty()) state.buffer.resize(state.node->num_inputs());
+    std::optional<StreamIdGuard> stream;
+    if (!grad.is_cpu() && input_nr < state.node->num_inputs()) {
+      const InputMetadata& wanted = state.node->input_metadata(input_nr);
+      BackwardStreams::hand_over(grad, wanted);
+      if (grad.device() == wanted.device) stream.emplace(wanted.device, wanted.stream);
+    }
     add_to(state.buffer[input_nr], std::move(grad));
   }
 
@@ -200,6 +208,8 @@ class GraphTask {
     ThreadState& thread = thread_state();
     thread.current_node = &node;
     thread.op_name = nullptr;  // hooks are the user's code
+    std::optional<StreamIdGuard> stream;
+    streams_.enter(node, stream);
     variable_list grads = std::move(state.buffer);
     grads.resize(node.num_inputs());
     node.run_hooks(grads);
@@ -257,6 +267,7 @@ class GraphTask {
   std::vector<Capture> captures_;
   variable_list captured_;
   std::vector<std::pair<uint64_t, uint32_t>> ready_;
+  BackwardStreams streams_;
 };
 
 }  // namespace

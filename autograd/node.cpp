@@ -6,6 +6,7 @@
 #include <ebb/autograd/autograd_meta.h>
 #include <ebb/autograd/engine.h>
 #include <ebb/autograd/grad_mode.h>
+#include <ebb/core/device_streams.h>
 #include <ebb/core/thread_state.h>
 
 namespace ebb::autograd {
@@ -87,7 +88,8 @@ void Node::release_resources() noexcept {
 
 uint32_t Node::add_input_metadata(const TensorBase& tensor) {
   if (tensor.defined()) {
-    input_metadata_.emplace_back(DimVector(tensor.sizes()), tensor.scalar_type(), tensor.device());
+    input_metadata_.emplace_back(DimVector(tensor.sizes()), tensor.scalar_type(), tensor.device(),
+                                 current_stream_id(tensor.device()));
   } else {
     input_metadata_.emplace_back();
   }

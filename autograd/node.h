@@ -10,6 +10,7 @@
 #include <ebb/autograd/inline_list.h>
 #include <ebb/autograd/small_lock.h>
 #include <ebb/autograd/tensor.h>
+#include <ebb/core/memory/stream.h>
 
 namespace ebb::autograd {
 
@@ -24,11 +25,12 @@ struct Edge {
 using edge_list = InlineList<Edge, 2>;
 
 /// What a gradient must look like to enter a node: the sizes, dtype and device of the output that
-/// the node computed in the forward pass.
+/// the node computed in the forward pass, and the stream on which it did.
 struct InputMetadata {
   DimVector sizes;
   ScalarType dtype = ScalarType::Undefined;
   Device device{};
+  memory::StreamId stream = 0;
 };
 
 using GradientHook = std::function<Tensor(const Tensor&)>;
