@@ -25,7 +25,7 @@ double sign_of(double x) { return (x > 0) - (x < 0); }
 double round_of(double x) { return std::nearbyint(x); }
 
 // Ops that turn integers into floating-point numbers.
-const Case kFloating[] = {
+const Case kOfFloatingDtype[] = {
     {"exp", ebb::exp, exp_, std::exp, -5, 5},
     {"expm1", ebb::expm1, expm1_, std::expm1, -2, 3},
     {"log", ebb::log, log_, std::log, 0.1, 9},
@@ -43,7 +43,7 @@ const Case kFloating[] = {
 };
 
 // Ops that keep integers.
-const Case kSame[] = {
+const Case kOfSameDtype[] = {
     {"neg", neg, neg_, negative_of, -9, 9},
     {"abs", ebb::abs, abs_, std::fabs, -9, 9},
     {"square", square, square_, square_of, -9, 9},
@@ -78,12 +78,12 @@ void check_floating_dtypes(const Case& c) {
 }  // namespace
 
 TEST_CASE("each op of one tensor agrees with the standard library in every floating dtype") {
-  for (const Case& c : kFloating) check_floating_dtypes(c);
-  for (const Case& c : kSame) check_floating_dtypes(c);
+  for (const Case& c : kOfFloatingDtype) check_floating_dtypes(c);
+  for (const Case& c : kOfSameDtype) check_floating_dtypes(c);
 }
 
 TEST_CASE("floating-point functions of integers give the default dtype") {
-  for (const Case& c : kFloating) {
+  for (const Case& c : kOfFloatingDtype) {
     for (const ScalarType dtype : {kUInt8, kInt8, kInt16, kInt32, kInt64, kBool}) {
       INFO(c.name << " of " << dtype);
       const Tensor x = of({0, 1, 1}, {3}, dtype);
@@ -98,7 +98,7 @@ TEST_CASE("floating-point functions of integers give the default dtype") {
 }
 
 TEST_CASE("arithmetic of integers stays in their dtype and wraps around") {
-  for (const Case& c : kSame) {
+  for (const Case& c : kOfSameDtype) {
     for (const ScalarType dtype : {kInt8, kInt16, kInt32, kInt64}) {
       INFO(c.name << " of " << dtype);
       const Tensor x = of({-3, 0, 2, 7}, {4}, dtype);
@@ -116,7 +116,7 @@ TEST_CASE("arithmetic of integers stays in their dtype and wraps around") {
 
 TEST_CASE("infinities, NaN and zeros go through floats as the standard library has them") {
   const Doubles edges = {0.0, -0.0, kInfinity, -kInfinity, kNan, 1e-40, -1e-40, 3e38};
-  for (const Case& c : kFloating) {
+  for (const Case& c : kOfFloatingDtype) {
     if (c.reference == static_cast<double (*)(double)>(std::tan)) continue;  // of 3e38
     INFO(c.name);
     const Tensor x = of(edges, {8}, kFloat);
@@ -174,8 +174,8 @@ TEST_CASE("a large tensor gives the same on several threads") {
 }
 
 TEST_CASE("the gradient of each op of one tensor is right to second order") {
-  for (const auto& list : {std::vector<Case>(std::begin(kFloating), std::end(kFloating)),
-                           std::vector<Case>(std::begin(kSame), std::end(kSame))}) {
+  for (const auto& list : {std::vector<Case>(std::begin(kOfFloatingDtype), std::end(kOfFloatingDtype)),
+                           std::vector<Case>(std::begin(kOfSameDtype), std::end(kOfSameDtype))}) {
     for (const Case& c : list) {
       INFO(c.name);
       // Not at the jumps and kinks of abs, sign and rounding.
