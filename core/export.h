@@ -19,3 +19,11 @@
 // one of them emits out of line could replace the copy of a lesser CPU when the linker merges them.
 // These are never emitted.
 #define EBB_INLINE EBB_HOST_DEVICE __attribute__((always_inline)) inline
+
+// For thread-local variables of the library's own: the address is an offset, not a call. nvcc's
+// front end does not know the attribute, and the model that it takes instead links with this one.
+#if defined(__CUDACC__)
+#define EBB_INITIAL_EXEC
+#else
+#define EBB_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
+#endif

@@ -49,8 +49,7 @@ struct ThreadState {
 };
 
 namespace detail {
-// The library's own copy. initial-exec: the address is an offset, not a call.
-extern EBB_API __attribute__((tls_model("initial-exec"))) thread_local ThreadState tls_state;
+extern EBB_API EBB_INITIAL_EXEC thread_local ThreadState tls_state;
 }  // namespace detail
 
 /// The state of the calling thread.

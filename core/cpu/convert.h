@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <ebb/core/export.h>
 #include <ebb/core/half.h>
 
 namespace ebb::cpu {
@@ -15,7 +16,7 @@ using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 /// The element x of dtype From as a number of dtype To. Floating point to integer goes towards zero
 /// through int64; what does not fit in int64 gives its least number.
 template <typename To, typename From>
-__attribute__((always_inline)) inline Stored<To> convert(Stored<From> x) {
+EBB_INLINE Stored<To> convert(Stored<From> x) {
   if constexpr (std::is_same_v<To, From>) {
     return std::is_same_v<To, bool> ? static_cast<Stored<To>>(x != Stored<From>(0)) : x;
   } else if constexpr (std::is_same_v<From, bool>) {

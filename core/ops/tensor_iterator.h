@@ -104,7 +104,7 @@ class EBB_API TensorIterator {
 class IteratorPosition {
  public:
   /// At the linear position `start` (innermost dimension fastest).
-  EBB_INLINE IteratorPosition(const TensorIterator& iterator, int64_t start) noexcept
+  __attribute__((always_inline)) IteratorPosition(const TensorIterator& iterator, int64_t start) noexcept
       : iterator_(iterator) {
     for (int i = 0; i < iterator.noperands(); ++i) pointers_[i] = iterator.data(i);
     for (int dim = 0; dim < iterator.ndim(); ++dim) {
@@ -120,7 +120,7 @@ class IteratorPosition {
   [[nodiscard]] int64_t index(int dim) const noexcept { return index_[dim]; }
   /// Moves by `steps` along dimension `dim`, which must not lead beyond its end; the dimensions
   /// below stand at 0. At the end of a dimension the next one moves.
-  EBB_INLINE void advance(int dim, int64_t steps) noexcept {
+  __attribute__((always_inline)) void advance(int dim, int64_t steps) noexcept {
     for (; dim < iterator_.ndim(); ++dim, steps = 1) {
       index_[dim] += steps;
       const bool wraps = index_[dim] == iterator_.size(dim) && dim + 1 < iterator_.ndim();

@@ -50,7 +50,7 @@ class EBB_API Scalar {
   /// The value as T. To bool: whether it is not zero. From floating point to integer: towards zero;
   /// NaN and values out of range give the least int64, as the hardware does.
   template <typename T>
-  [[nodiscard]] T to() const {
+  [[nodiscard]] constexpr T to() const {
     if constexpr (std::is_same_v<T, bool>) {
       return kind_ == Kind::floating ? floating_ != 0 : integer_ != 0;
     } else if (kind_ == Kind::floating) {
@@ -87,7 +87,7 @@ class EBB_API Scalar {
  private:
   enum class Kind : uint8_t { floating, integer, boolean };
 
-  static int64_t to_int64(double value) {
+  static constexpr int64_t to_int64(double value) {
     constexpr double limit = 9223372036854775808.0;  // 2^63
     return value >= -limit && value < limit ? static_cast<int64_t>(value) : INT64_MIN;
   }

@@ -1,0 +1,19 @@
+#include <ebb/cuda/kernels/tables.h>
+
+namespace ebb::cuda {
+
+namespace {
+
+// In the order of struct Kernels; the elementwise families in that of ElementwiseFamily.
+constexpr Kernels kTable = {
+    .elementwise = {unary_kernels.kernels, activation_kernels.kernels, binary_kernels.kernels,
+                    compare_kernels.kernels},
+    .copy = &copy_kernels,
+    .fill = &fill_kernels,
+};
+
+}  // namespace
+
+const Kernels& kernel_table() { return kTable; }
+
+}  // namespace ebb::cuda

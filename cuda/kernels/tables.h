@@ -1,0 +1,20 @@
+#pragma once
+
+#include <ebb/core/ops/kernels.h>
+
+// The kernels of the CUDA device. cuda/kernels/<family>.cu defines the table of its family, with
+// the members of core/ops/<family>_kernels.h; a new one adds its line here and in tables.cpp.
+
+namespace ebb::cuda {
+
+extern const ElementwiseKernels<ElementwiseFamily::unary> unary_kernels;
+extern const ElementwiseKernels<ElementwiseFamily::activation> activation_kernels;
+extern const ElementwiseKernels<ElementwiseFamily::binary> binary_kernels;
+extern const ElementwiseKernels<ElementwiseFamily::compare> compare_kernels;
+extern const CopyKernels copy_kernels;
+extern const FillKernels fill_kernels;
+
+/// All kernels of the device, for register_kernels. A family that is not there is null.
+const Kernels& kernel_table();
+
+}  // namespace ebb::cuda
