@@ -50,8 +50,8 @@ Block* CachingAllocator::allocate(size_t bytes, Purpose purpose) {
     if (block == nullptr) block = allocate_slow(lock, request);
     hand_out(block, bytes, counted, purpose);
   }
-  if (hooks_.unpoison != nullptr) hooks_.unpoison(block->data, bytes);
-  if (fill_) hooks_.fill(block->data, bytes, stream);
+  if (hooks_.unpoison != nullptr) hooks_.unpoison(block->data, bytes, device_, stream);
+  if (fill_) hooks_.fill(block->data, bytes, device_, stream);
   return block;
 }
 
@@ -213,8 +213,8 @@ void CachingAllocator::count_allocated(const BlockRecord* block) noexcept {
 void CachingAllocator::release(BlockRecord* block) noexcept {
   const bool shared = block->uses != nullptr;
   if (!shared) {  // nobody can reach the block: no need to hold the lock for this
-    if (fill_) hooks_.fill(block->data, block->nbytes, block->stream);
-    if (hooks_.poison != nullptr) hooks_.poison(block->data, block->size);
+    if (fill_) hooks_.fill(block->data, block->nbytes, device_, block->stream);
+    if (hooks_.poison != nullptr) hooks_.poison(block->data, block->size, device_, block->stream);
   }
   Lock lock(mutex_);
   const SubPool& pool = *block->segment->pool;

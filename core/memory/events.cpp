@@ -77,8 +77,10 @@ void CachingAllocator::process_events(bool wait) noexcept {
       delete use;
       if (--block->pending_events > 0) continue;
       pending_bytes_ -= static_cast<int64_t>(block->size);
-      if (fill_) hooks_.fill(block->data, block->nbytes, block->stream);
-      if (hooks_.poison != nullptr) hooks_.poison(block->data, block->size);
+      if (fill_) hooks_.fill(block->data, block->nbytes, device_, block->stream);
+      if (hooks_.poison != nullptr) {
+        hooks_.poison(block->data, block->size, device_, block->stream);
+      }
       complete_free(block);
     }
   }

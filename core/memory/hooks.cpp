@@ -18,12 +18,16 @@ namespace ebb::memory {
 MemoryHooks host_hooks() noexcept {
   MemoryHooks hooks;
 #if defined(EBB_HAS_ASAN)
-  hooks.poison = [](const void* data, size_t bytes) { __asan_poison_memory_region(data, bytes); };
-  hooks.unpoison = [](const void* data, size_t bytes) {
+  hooks.poison = [](const void* data, size_t bytes, Device, StreamId) {
+    __asan_poison_memory_region(data, bytes);
+  };
+  hooks.unpoison = [](const void* data, size_t bytes, Device, StreamId) {
     __asan_unpoison_memory_region(data, bytes);
   };
 #endif
-  hooks.fill = [](void* data, size_t bytes, StreamId) { std::memset(data, 0xff, bytes); };
+  hooks.fill = [](void* data, size_t bytes, Device, StreamId) {
+    std::memset(data, 0xff, bytes);
+  };
   return hooks;
 }
 

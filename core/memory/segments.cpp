@@ -1,6 +1,7 @@
 // Segments: from the source to the pools of a CachingAllocator and back.
 
 #include <algorithm>
+#include <memory>
 
 #include <ebb/core/memory/caching_allocator.h>
 
@@ -56,13 +57,11 @@ size_t CachingAllocator::reserved() const noexcept {
 BlockRecord* CachingAllocator::take_segment(const Request& request, size_t size) {
   if (limit_ != 0 && (size > limit_ || reserved() > limit_ - size)) return nullptr;
   records_.ensure(2);
-  auto* segment = new Segment;
+  auto made = std::make_unique<Segment>();  // a source may throw
   PoolRecord& owner = *request.pool;
   void* data = owner.source->allocate(size);
-  if (data == nullptr) {
-    delete segment;
-    return nullptr;
-  }
+  if (data == nullptr) return nullptr;
+  Segment* segment = made.release();
   SubPool& pool = request.half();
   BlockRecord* block = records_.take();
   block->data = data;
@@ -80,7 +79,7 @@ BlockRecord* CachingAllocator::take_segment(const Request& request, size_t size)
   segment->next = segments_;
   if (segments_ != nullptr) segments_->previous = segment;
   segments_ = segment;
-  if (hooks_.poison != nullptr) hooks_.poison(data, size);
+  if (hooks_.poison != nullptr) hooks_.poison(data, size, device_, request.stream);
 
   ++owner.segments;
   owner.reserved += static_cast<int64_t>(size);
@@ -104,7 +103,9 @@ void CachingAllocator::release_segment(BlockRecord* block) noexcept {
 
   (segment->previous != nullptr ? segment->previous->next : segments_) = segment->next;
   if (segment->next != nullptr) segment->next->previous = segment->previous;
-  if (hooks_.unpoison != nullptr) hooks_.unpoison(segment->base, segment->size);
+  if (hooks_.unpoison != nullptr) {
+    hooks_.unpoison(segment->base, segment->size, device_, block->stream);
+  }
   segment->source->free(segment->base, segment->size);
   delete segment;
   records_.give(block);

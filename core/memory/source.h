@@ -13,7 +13,7 @@ class EBB_API MemorySource {
   virtual ~MemorySource() = default;
 
   /// A piece of `bytes` bytes, aligned to 512 at least, or null if there is no room. `bytes` is a
-  /// multiple of 512.
+  /// multiple of 512. May throw if the device is out of order.
   [[nodiscard]] virtual void* allocate(size_t bytes) = 0;
   /// Takes back a piece of the size that it was asked with.
   virtual void free(void* data, size_t bytes) noexcept = 0;

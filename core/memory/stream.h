@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <ebb/core/device.h>
 #include <ebb/core/export.h>
 
 namespace ebb::memory {
@@ -30,13 +31,14 @@ class EBB_API Streams {
   virtual void destroy(Event event) noexcept = 0;
 };
 
-/// What a device does to memory for those who hunt faults. A null pointer means: nothing.
+/// What a device does to memory for those who hunt faults, in the order of the stream that the block
+/// belongs to. A null pointer means: nothing.
 struct MemoryHooks {
   /// Nobody may touch the range until `unpoison`. May be called for a range that is poisoned.
-  void (*poison)(const void* data, size_t bytes) = nullptr;
-  void (*unpoison)(const void* data, size_t bytes) = nullptr;
+  void (*poison)(const void* data, size_t bytes, Device device, StreamId stream) = nullptr;
+  void (*unpoison)(const void* data, size_t bytes, Device device, StreamId stream) = nullptr;
   /// Sets all bytes of the range to 0xff, which is NaN in every floating-point dtype.
-  void (*fill)(void* data, size_t bytes, StreamId stream) = nullptr;
+  void (*fill)(void* data, size_t bytes, Device device, StreamId stream) = nullptr;
 };
 
 /// The host's hooks: AddressSanitizer's poisoning where the library is built with it.
