@@ -84,6 +84,8 @@ if(kernel_sources)
     target_compile_definitions(${kernels} PRIVATE EBB_CPU_CAPABILITY=${capability})
     target_compile_options(${kernels} PRIVATE ${EBB_FLAGS_${capability}} -fno-math-errno
                                               -fno-trapping-math -ffp-contract=off)
+    # Loops that call libm (fmod, pow) are not vectorised, and need not be.
+    target_compile_options(${kernels} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
     ebb_precompile(${kernels} core/ops/kernels.h)
     list(APPEND core_objects $<TARGET_OBJECTS:${kernels}>)
   endforeach()

@@ -16,7 +16,11 @@ void set_up();  // cuda/runtime/setup.h, which core may not include
 namespace ebb {
 
 namespace {
-constinit std::atomic<Device> default_device{Device(kCPU)};
+// As one number, which every compiler can load at once.
+constexpr int number_of(Device device) {
+  return static_cast<int>(device.type()) * 256 + device.index() + 1;
+}
+constinit std::atomic<int> default_device{number_of(Device(kCPU))};
 }
 
 void detail::set_up_devices(DeviceType type) {
@@ -35,10 +39,13 @@ Device detail::resolve_slow(Device device) {
   return memory::allocator(device).device();
 }
 
-Device get_default_device() noexcept { return default_device.load(std::memory_order_relaxed); }
+Device get_default_device() noexcept {
+  const int number = default_device.load(std::memory_order_relaxed);
+  return {static_cast<DeviceType>(number / 256), static_cast<DeviceIndex>(number % 256 - 1)};
+}
 
 void set_default_device(Device device) {
-  default_device.store(resolve(device), std::memory_order_relaxed);
+  default_device.store(number_of(resolve(device)), std::memory_order_relaxed);
 }
 
 }  // namespace ebb
