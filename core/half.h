@@ -57,9 +57,17 @@ EBB_INLINE constexpr uint16_t float_to_half_bits_portable(float value) {
   return static_cast<uint16_t>(sign | select_bits(magnitude > 0x7f800000, nan, not_nan));
 }
 
-/// half_bits_to_float_portable, by the CPU's instruction where there is one.
+// On a GPU a NaN becomes the canonical one, as its other instructions do.
+
+/// half_bits_to_float_portable, by the processor's instruction where there is one.
 EBB_INLINE constexpr float half_bits_to_float(uint16_t bits) {
-#if defined(__F16C__) && !defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
+  if (!std::is_constant_evaluated()) {
+    float value = 0;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+  }
+#elif defined(__F16C__) && !defined(__CUDACC__)
   if (!std::is_constant_evaluated()) {
     return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(bits)));
   }
@@ -67,9 +75,15 @@ EBB_INLINE constexpr float half_bits_to_float(uint16_t bits) {
   return half_bits_to_float_portable(bits);
 }
 
-/// float_to_half_bits_portable, by the CPU's instruction where there is one.
+/// float_to_half_bits_portable, by the processor's instruction where there is one.
 EBB_INLINE constexpr uint16_t float_to_half_bits(float value) {
-#if defined(__F16C__) && !defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
+  if (!std::is_constant_evaluated()) {
+    uint16_t bits = 0;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+  }
+#elif defined(__F16C__) && !defined(__CUDACC__)
   if (!std::is_constant_evaluated()) {
     return static_cast<uint16_t>(
         _mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(value), _MM_FROUND_TO_NEAREST_INT)));
@@ -87,6 +101,13 @@ EBB_INLINE constexpr float bfloat16_bits_to_float(uint16_t bits) {
 /// rounds beyond the largest finite one is infinite. A NaN keeps its sign and the top of its
 /// payload and is quiet.
 EBB_INLINE constexpr uint16_t float_to_bfloat16_bits(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if (!std::is_constant_evaluated()) {
+    uint16_t result = 0;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
+    return result;
+  }
+#endif
   const uint32_t bits = __builtin_bit_cast(uint32_t, value);
   const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   const uint32_t nan = (bits >> 16) | 0x0040u;

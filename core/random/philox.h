@@ -10,7 +10,7 @@ namespace ebb::random {
 struct Words4 {
   uint32_t lane[4];
   EBB_INLINE constexpr uint32_t operator[](uint64_t i) const { return lane[i]; }
-  EBB_INLINE constexpr bool operator==(const Words4&) const = default;
+  constexpr bool operator==(const Words4&) const = default;
 };
 
 /// Philox4x32 with ten rounds: a bijection of the 128-bit counter for each 64-bit key,

@@ -69,14 +69,15 @@ __device__ __forceinline__ void load_elements(ScalarType dtype, char* const (&fr
   });
 }
 
-/// Stores the first `count` of N numbers of type T (bool: bytes) as elements of that dtype.
+/// Stores those of N numbers of type T (bool: bytes) that exist as elements of that dtype.
 template <typename T, int N>
 __device__ __forceinline__ void store_elements(ScalarType dtype, char* const (&to)[N],
-                                               const Stored<T> (&values)[N], int count) {
+                                               const Stored<T> (&values)[N],
+                                               const bool (&exists)[N]) {
   dispatch_element(dtype, [&](auto zero) {
     using To = decltype(zero);
     for (int k = 0; k < N; ++k) {
-      if (k < count) store_element<To, T>(to[k], values[k]);
+      if (exists[k]) store_element<To, T>(to[k], values[k]);
     }
   });
 }

@@ -60,12 +60,11 @@ __global__ void elementwise_strided(typename F::template Op<T> op,
   const uint32_t block = blockDim.x * kItems;
   for (uint32_t i = blockIdx.x * block + threadIdx.x; i < numel; i += gridDim.x * block) {
     char* pointers[kOperands][kItems];
-    int count = 0;
+    bool exists[kItems];
     for (int k = 0; k < kItems; ++k) {
       const uint32_t element = i + static_cast<uint32_t>(k) * blockDim.x;
-      const bool exists = element < numel;
-      count += exists ? 1 : 0;
-      const Offsets<kOperands> offsets = index(exists ? element : i);
+      exists[k] = element < numel;
+      const Offsets<kOperands> offsets = index(exists[k] ? element : i);
       for (int j = 0; j < kOperands; ++j) pointers[j][k] = operands[j].data + offsets[j];
     }
     T in[F::arity][kItems];
@@ -83,7 +82,7 @@ __global__ void elementwise_strided(typename F::template Op<T> op,
       for (int j = 0; j < F::arity; ++j) arguments[j] = in[j][k];
       out[k] = static_cast<Stored<R>>(apply<F>(op, arguments));
     }
-    store_elements<R>(operands[0].dtype, pointers[0], out, count);
+    store_elements<R>(operands[0].dtype, pointers[0], out, exists);
   }
 }
 
@@ -137,7 +136,7 @@ class Packed {
       const auto size = static_cast<int64_t>(j == 0                 ? sizeof(Stored<R>)
                                              : j == mask_operand<F> ? 1
                                                                     : sizeof(Stored<S>));
-      offsets.bytes[j] = rows_.row[j] == Row::packs ? i * size : 0;
+      offsets.bytes[j] = row(j) == Row::packs ? i * size : 0;
     }
     const auto a = load<1, 1>(offsets);
     const auto b = load < F::arity >= 2 ? 2 : 1, 1 > (offsets);
@@ -149,12 +148,15 @@ class Packed {
   template <int j, int N>
   __device__ __forceinline__ Pack<Stored<OperandType<F, S, j>>, N> load(
       const Offsets<kOperands>& offsets) const {
-    return load_pack<OperandType<F, S, j>, N>(operands_[j].data + offsets[j], rows_.row[j]);
+    return load_pack<OperandType<F, S, j>, N>(operands_[j].data + offsets[j], row(j));
   }
   template <int j>
   __device__ __forceinline__ T number(Stored<OperandType<F, S, j>> element) const {
-    return rows_.row[j] == Row::number ? operands_[j].number
-                                       : convert<T, OperandType<F, S, j>>(element);
+    return row(j) == Row::number ? operands_[j].number : convert<T, OperandType<F, S, j>>(element);
+  }
+  /// The result and a single input are always packs.
+  __device__ __forceinline__ Row row(int j) const {
+    return F::arity == 1 || j == 0 ? Row::packs : rows_.row[j];
   }
   template <typename A, typename B, typename C>
   __device__ __forceinline__ Stored<R> result(A a, B b, C c) const {
@@ -190,13 +192,14 @@ bool find_rows(const Piece& piece, Rows<F::arity + 1>& rows) {
     const ScalarType dtype = i == 0                 ? scalar_type_of<OperandType<F, S, 0>>
                              : i == mask_operand<F> ? kBool
                                                     : scalar_type_of<S>;
-    if (piece.iterator().operand(i).is_scalar) {
+    const bool needs_packs = i == 0 || F::arity == 1;
+    if (piece.iterator().operand(i).is_scalar && !needs_packs) {
       rows.row[i] = Row::number;
       continue;
     }
     const int64_t stride = piece.stride(i, 0);
     const bool adjacent = stride == static_cast<int64_t>(element_size(dtype));
-    if (piece.dtype(i) != dtype || !(adjacent || (stride == 0 && i > 0))) return false;
+    if (piece.dtype(i) != dtype || !(adjacent || (stride == 0 && !needs_packs))) return false;
     rows.row[i] = adjacent ? Row::packs : Row::repeated;
   }
   return true;

@@ -12,6 +12,14 @@
 // numbers and few dimensions, nearly always one. On the device a StridedIndex makes the offsets of
 // element i in all operands.
 
+// Before a loop whose length is known on the device alone: unrolling it costs more code than it
+// gains.
+#if defined(__CUDA_ARCH__)
+#define EBB_NO_UNROLL _Pragma("unroll 1")
+#else
+#define EBB_NO_UNROLL
+#endif
+
 namespace ebb::cuda {
 
 /// Dimensions that a kernel can index; an iterator with more is cut into pieces.
@@ -155,15 +163,18 @@ struct StridedIndex {
   /// Of the first kOperands operands of a piece. Its innermost dimension is taken in steps of
   /// `pack` elements, of which its size must be a multiple unless it is the only one.
   explicit StridedIndex(const Piece& piece, int pack = 1) : ndim(piece.ndim()) {
-    for (int dim = 0; dim < ndim; ++dim) {
-      const int64_t step = dim == 0 ? pack : 1;
-      sizes[dim] = Divider<Index>(std::max<int64_t>(piece.size(dim) / step, 1));
-      for (int i = 0; i < kOperands; ++i) strides[dim][i] = piece.stride(i, dim) * step;
-    }
+    for (int i = 0; i < kOperands; ++i) set_operand(piece, i, i, pack);
+    set_sizes(piece, pack);
+  }
+  /// Of these operands of a piece.
+  StridedIndex(const Piece& piece, const int (&operands)[kOperands]) : ndim(piece.ndim()) {
+    for (int i = 0; i < kOperands; ++i) set_operand(piece, i, operands[i], 1);
+    set_sizes(piece, 1);
   }
 
   EBB_INLINE Offsets<kOperands> operator()(Index i) const {
     Offsets<kOperands> offsets = {};
+    EBB_NO_UNROLL
     for (int dim = 0; dim + 1 < ndim; ++dim) {
       const Index quotient = sizes[dim].divide(i);
       add(offsets, dim, i - quotient * sizes[dim].divisor);
@@ -174,6 +185,18 @@ struct StridedIndex {
   }
 
  private:
+  void set_operand(const Piece& piece, int i, int operand, int pack) {
+    for (int dim = 0; dim < ndim; ++dim) {
+      strides[dim][i] = piece.stride(operand, dim) * (dim == 0 ? pack : 1);
+    }
+  }
+  void set_sizes(const Piece& piece, int pack) {
+    for (int dim = 0; dim < ndim; ++dim) {
+      const int64_t steps = piece.size(dim) / (dim == 0 ? pack : 1);
+      sizes[dim] = Divider<Index>(std::max<int64_t>(steps, 1));
+    }
+  }
+
   EBB_INLINE void add(Offsets<kOperands>& offsets, int dim, Index index) const {
     for (int i = 0; i < kOperands; ++i) {
       offsets.bytes[i] += static_cast<int64_t>(index) * strides[dim][i];

@@ -10,6 +10,8 @@ constexpr Kernels kTable = {
                     compare_kernels.kernels},
     .copy = &copy_kernels,
     .fill = &fill_kernels,
+    .random = &random_kernels,
+    .shape = &shape_kernels,
 };
 
 }  // namespace

@@ -13,6 +13,8 @@ extern const ElementwiseKernels<ElementwiseFamily::binary> binary_kernels;
 extern const ElementwiseKernels<ElementwiseFamily::compare> compare_kernels;
 extern const CopyKernels copy_kernels;
 extern const FillKernels fill_kernels;
+extern const RandomKernels random_kernels;
+extern const ShapeKernels shape_kernels;
 
 /// All kernels of the device, for register_kernels. A family that is not there is null.
 const Kernels& kernel_table();
