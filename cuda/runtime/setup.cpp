@@ -4,6 +4,7 @@
 
 #include <ebb/core/device_streams.h>
 #include <ebb/core/error.h>
+#include <ebb/core/memory/pinned.h>
 #include <ebb/core/memory/registry.h>
 #include <ebb/core/ops/kernels.h>
 #include <ebb/cuda/kernels/tables.h>
@@ -12,6 +13,7 @@
 #include <ebb/cuda/runtime/device.h>
 #include <ebb/cuda/runtime/event_pool.h>
 #include <ebb/cuda/runtime/memory_hooks.h>
+#include <ebb/cuda/runtime/pinned.h>
 #include <ebb/cuda/runtime/source.h>
 #include <ebb/cuda/runtime/transfer.h>
 
@@ -62,6 +64,7 @@ void set_up() {
   EBB_CHECK(count > 0, "there is no CUDA device: ", unavailable_reason());
   std::lock_guard lock(mutex);
   if (known == 0) {
+    if (memory::find_pinned_allocator() == nullptr) register_pinned_memory();
     memory::set_current_device_query(kCUDA, &current_device);
     register_device_streams(kCUDA, streams_for_autograd());
     register_kernels(kCUDA, kernels_with_transfer());

@@ -1,22 +1,30 @@
 #include <ebb/cuda/runtime/transfer.h>
 
+#include <ebb/core/memory/pinned.h>
 #include <ebb/cuda/runtime/current_stream.h>
 #include <ebb/cuda/runtime/device.h>
 #include <ebb/cuda/runtime/error.h>
 #include <ebb/cuda/runtime/event_pool.h>
+#include <ebb/cuda/runtime/pinned.h>
 #include <ebb/cuda/runtime/synchronization.h>
 
 namespace ebb::cuda {
 
 namespace {
 
-/// Between the host and a device, on the device's current stream.
+/// Between the host and a device, on the device's current stream. The host need not wait for a copy
+/// from or to pinned memory, which stays out of use until the stream has passed it, nor for a copy
+/// from pageable memory, which the runtime has read when the call returns.
 void transfer_host(const TensorBase& to, const TensorBase& from, DeviceIndex device,
-                   bool) {
+                   bool non_blocking) {
   const DeviceGuard guard(device);
   const cudaStream_t stream = current_stream(device);
   const cudaMemcpyKind kind = to.is_cpu() ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
+  memory::Block* on_host = (to.is_cpu() ? to : from).storage().block();
+  const bool pinned = non_blocking && memory::is_pinned(on_host);
+  if (pinned) record_pinned_use(on_host, device, stream);
   EBB_CUDA_CHECK(cudaMemcpyAsync(to.data_ptr(), from.data_ptr(), from.nbytes(), kind, stream));
+  if (pinned || (non_blocking && from.is_cpu())) return;
   synchronize_stream(device, stream, {"cudaStreamSynchronize", __FILE__, __LINE__});
 }
 
