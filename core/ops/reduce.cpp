@@ -98,7 +98,7 @@ ReducePlan plan_reduction(const TensorBase& self, uint64_t mask, bool ordered) {
     plan.kept.strides.erase(d);
     plan.kept_out_strides.erase(d);
   }
-  plan.pieces = pieces_of(plan);
+  if (self.is_cpu()) plan.pieces = pieces_of(plan);
   return plan;
 }
 

@@ -54,7 +54,7 @@ struct ReducePlan {
   int64_t count = 1;
   int64_t outputs = 1;
   /// In how many pieces each output's elements are cut, to be reduced by different threads. It
-  /// depends on the shape alone, and so does the result, bit for bit.
+  /// depends on the shape alone, and so does the result, bit for bit. Devices cut by themselves.
   int64_t pieces = 1;
 };
 

@@ -11,6 +11,8 @@ constexpr Kernels kTable = {
     .copy = &copy_kernels,
     .fill = &fill_kernels,
     .random = &random_kernels,
+    .reduce = &reduce_kernels,
+    .softmax = &softmax_kernels,
     .shape = &shape_kernels,
 };
 

@@ -15,6 +15,8 @@ extern const CopyKernels copy_kernels;
 extern const FillKernels fill_kernels;
 extern const RandomKernels random_kernels;
 extern const ShapeKernels shape_kernels;
+extern const ReduceKernels reduce_kernels;
+extern const SoftmaxKernels softmax_kernels;
 
 /// All kernels of the device, for register_kernels. A family that is not there is null.
 const Kernels& kernel_table();
