@@ -146,7 +146,8 @@ __global__ void max_pool_backward(Planes p, const T* grad, T* output, WindowOffs
     Sum<T> sum = 0;
     for_each_window(p, pixel, [&](int64_t y, int64_t x, int64_t tap) {
       const int64_t window = plane + y * p.columns.count + x;
-      if (offsets.load(window) == tap) sum = static_cast<Sum<T>>(sum + static_cast<Sum<T>>(grad[window]));
+      if (offsets.load(window) == tap)
+        sum = static_cast<Sum<T>>(sum + static_cast<Sum<T>>(grad[window]));
     });
     output[i] = static_cast<T>(sum);
   }
@@ -160,8 +161,8 @@ __global__ void max_pool_gather(Planes p, const T* input, T* output, WindowOffse
        i += step) {
     const Place window = place_of(i, p.rows.count, p.columns.count);
     const int64_t offset = offsets.load(i);
-    const int64_t row = window.row * p.rows.stride - p.rows.padding +
-                        offset / p.columns.kernel * p.rows.dilation;
+    const int64_t row =
+        window.row * p.rows.stride - p.rows.padding + offset / p.columns.kernel * p.rows.dilation;
     const int64_t column = window.column * p.columns.stride - p.columns.padding +
                            offset % p.columns.kernel * p.columns.dilation;
     const bool inside = row >= 0 && row < p.rows.size && column >= 0 && column < p.columns.size;
@@ -229,9 +230,7 @@ __global__ void average_pool_backward(Planes p, const T* grad, T* output, Diviso
 int64_t windows_of(const PoolArguments& a) {
   return a.shape.planes * a.shape.out[0] * a.shape.out[1];
 }
-int64_t pixels_of(const PoolArguments& a) {
-  return a.shape.planes * a.shape.in[0] * a.shape.in[1];
-}
+int64_t pixels_of(const PoolArguments& a) { return a.shape.planes * a.shape.in[0] * a.shape.in[1]; }
 
 /// Launches a kernel of max pooling that writes `numel` elements.
 template <typename T>

@@ -13,6 +13,8 @@ constexpr Kernels kTable = {
     .random = &random_kernels,
     .reduce = &reduce_kernels,
     .softmax = &softmax_kernels,
+    .matmul = &matmul_kernels,
+    .pool = &pool_kernels,
     .shape = &shape_kernels,
 };
 

@@ -13,6 +13,8 @@ extern const ElementwiseKernels<ElementwiseFamily::binary> binary_kernels;
 extern const ElementwiseKernels<ElementwiseFamily::compare> compare_kernels;
 extern const CopyKernels copy_kernels;
 extern const FillKernels fill_kernels;
+extern const MatmulKernels matmul_kernels;
+extern const PoolKernels pool_kernels;
 extern const RandomKernels random_kernels;
 extern const ShapeKernels shape_kernels;
 extern const ReduceKernels reduce_kernels;

@@ -78,6 +78,9 @@ BlasHandle* take_handle(DeviceIndex device) {
     of_device.all.pop_back();
     raise_blas_error(status, {"cublasCreate", __FILE__, __LINE__});
   }
+  // Sums of 16-bit products stay in float32, also where cuBLAS splits them.
+  EBB_CUBLAS_CHECK(
+      cublasSetMathMode(made->handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION));
   return made.get();
 }
 
