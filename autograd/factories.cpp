@@ -20,7 +20,17 @@ Tensor finish(TensorBase base, const TensorOptions& options) {
   return result;
 }
 
+TensorBase make_empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
+  if (options.pinned_memory()) {
+    EBB_CHECK(options.device().is_cpu(), "only memory of the CPU can be pinned, the options say ",
+              options.device());
+    return ops::empty_pinned(size, stride, options.dtype());
+  }
+  return ops::empty_strided(size, stride, options.dtype(), options.device());
+}
+
 TensorBase make_empty(IntArrayRef size, const TensorOptions& options) {
+  if (options.pinned_memory()) return make_empty_strided(size, contiguous_strides(size), options);
   return ops::empty(size, options.dtype(), options.device());
 }
 
@@ -42,7 +52,7 @@ TensorBase make_like(const Tensor& self, const TensorOptions& options) {
   const bool keeps_strides = !self.is_contiguous() && self.is_non_overlapping_and_dense() &&
                              options.memory_format_opt() != MemoryFormat::Contiguous;
   return keeps_strides
-             ? ops::empty_strided(self.sizes(), self.strides(), options.dtype(), options.device())
+             ? make_empty_strided(self.sizes(), self.strides(), options)
              : make_empty(self.sizes(), options);
 }
 
@@ -67,7 +77,7 @@ Tensor empty(IntArrayRef size, const TensorOptions& options) {
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   const OpName op("empty_strided");
-  return finish(ops::empty_strided(size, stride, options.dtype(), options.device()), options);
+  return finish(make_empty_strided(size, stride, options), options);
 }
 
 Tensor zeros(IntArrayRef size, const TensorOptions& options) {

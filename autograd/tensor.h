@@ -23,6 +23,10 @@ using Variable = Tensor;
 using variable_list = std::vector<Tensor>;
 }  // namespace autograd
 
+namespace cuda {
+class Stream;
+}
+
 namespace indexing {
 struct TensorIndex;
 }
@@ -66,6 +70,8 @@ class EBB_API Tensor : public TensorBase {
 
   // --- conversions; each gives this very tensor if nothing changes, unless `copy` ---
 
+  // `non_blocking`: a copy between a device and pinned memory may be under way still on return.
+
   [[nodiscard]] Tensor to(const TensorOptions& options, bool non_blocking = false,
                           bool copy = false) const;
   [[nodiscard]] Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
@@ -76,6 +82,13 @@ class EBB_API Tensor : public TensorBase {
   [[nodiscard]] Tensor type_as(const Tensor& other) const { return to(other.scalar_type()); }
   [[nodiscard]] Tensor cpu() const;
   [[nodiscard]] Tensor cuda() const;
+  /// A copy in pinned memory of the host (this very tensor if it is pinned), for copies to a CUDA
+  /// device with `non_blocking`. Throws an Error for a tensor that is not on the CPU, and if there
+  /// is no CUDA device.
+  [[nodiscard]] Tensor pin_memory() const;
+  /// Work on `stream` uses this CUDA tensor too, which was made on another stream: its memory, once
+  /// freed, is not used again before that work is done.
+  void record_stream(const cuda::Stream& stream) const;
 
   // --- random numbers in place (random.cpp); `generator` absent: the device's default one ---
 

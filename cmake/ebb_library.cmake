@@ -110,7 +110,7 @@ foreach(objects ebb_autograd_objects ebb_upper_objects)
 endforeach()
 set(upper_objects $<TARGET_OBJECTS:ebb_autograd_objects> $<TARGET_OBJECTS:ebb_upper_objects>)
 
-ebb_add_objects(ebb_device_setup_off ${device_setup})
+ebb_add_objects(ebb_device_setup_off ${device_setup} cuda/absent.cpp cuda/runtime/memory.cpp)
 set(device_objects $<TARGET_OBJECTS:ebb_device_setup_off>)
 if(EBB_CUDA_MODE STREQUAL "native")
   ebb_add_native_cuda()

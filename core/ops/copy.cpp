@@ -109,6 +109,15 @@ TensorBase to(const TensorBase& self, ScalarType dtype, Device device, bool non_
   return result;
 }
 
+TensorBase pin_memory(const TensorBase& self) {
+  EBB_CHECK(self.is_cpu(), "only tensors on the CPU can be pinned, this one is on ", self.device(),
+            "; call .cpu() first");
+  TensorBase result = empty_pinned(self.sizes(), dense_strides(self.sizes(), {&self}),
+                                   self.scalar_type());
+  run(result, self);
+  return result;
+}
+
 Scalar item(const TensorBase& self) {
   EBB_CHECK(self.numel() == 1, "a Tensor with ", self.numel(),
             " elements cannot be converted to Scalar; its sizes are ", self.sizes());

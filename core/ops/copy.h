@@ -19,6 +19,10 @@ EBB_API TensorBase clone_contiguous(const TensorBase& self);
 EBB_API TensorBase to(const TensorBase& self, ScalarType dtype, Device device,
                       bool non_blocking = false);
 
+/// A copy in pinned memory of the host, dense with the order of strides of `self`, which must be on
+/// the CPU. Throws an Error if there is no CUDA device.
+EBB_API TensorBase pin_memory(const TensorBase& self);
+
 /// The only element. Throws if there are more, or none.
 EBB_API Scalar item(const TensorBase& self);
 

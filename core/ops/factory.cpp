@@ -6,6 +6,7 @@
 
 #include <ebb/core/cpu/convert.h>
 #include <ebb/core/device_setup.h>
+#include <ebb/core/memory/pinned.h>
 #include <ebb/core/ops/copy.h>
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/shape_kernels.h>
@@ -47,6 +48,14 @@ TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtyp
       element_size(dtype);
   return TensorBase(make_intrusive<TensorImpl>(Storage::allocate(bytes, device), dtype, device,
                                                sizes, strides, 0));
+}
+
+TensorBase empty_pinned(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
+  const size_t bytes =
+      static_cast<size_t>(checked_storage_numel(sizes, strides, element_size(dtype))) *
+      element_size(dtype);
+  return TensorBase(make_intrusive<TensorImpl>(Storage(memory::pinned_allocator().allocate(bytes)),
+                                               dtype, Device(kCPU), sizes, strides, 0));
 }
 
 TensorBase empty_like(const TensorBase& self, ScalarType dtype) {

@@ -19,6 +19,11 @@ namespace ebb::ops {
 [[nodiscard]] EBB_API TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides,
                                                ScalarType dtype, Device device);
 
+/// The same on the CPU, in pinned memory, which devices copy from and to while the host goes on.
+/// Throws an Error if there is no CUDA device.
+[[nodiscard]] EBB_API TensorBase empty_pinned(IntArrayRef sizes, IntArrayRef strides,
+                                              ScalarType dtype);
+
 /// A tensor like `self`, of another dtype if given. A dense one keeps its strides; others become
 /// contiguous.
 [[nodiscard]] EBB_API TensorBase empty_like(const TensorBase& self,

@@ -1,5 +1,7 @@
 #include <ebb/core/tensor/tensor_base.h>
 
+#include <ebb/core/memory/pinned.h>
+
 namespace ebb {
 
 void TensorBase::raise_undefined() {
@@ -18,6 +20,8 @@ void TensorBase::check_accessor(ScalarType type, size_t ndim) const {
             " dimensions, the tensor has sizes ", sizes());
   EBB_CHECK(is_cpu(), "accessor: the tensor is on ", device(), "; move it with .cpu() first");
 }
+
+bool TensorBase::is_pinned() const { return memory::is_pinned(storage().block()); }
 
 int64_t TensorBase::_version() const {
   EBB_CHECK(!checked().is_inference(), "inference tensors do not track versions");

@@ -80,6 +80,8 @@ class EBB_API TensorBase {
   [[nodiscard]] size_t nbytes() const { return static_cast<size_t>(numel()) * itemsize(); }
 
   [[nodiscard]] const Storage& storage() const { return checked().storage(); }
+  /// Whether the memory is pinned memory of the host that ebb allocated.
+  [[nodiscard]] bool is_pinned() const;
   [[nodiscard]] bool has_storage() const { return defined() && storage().defined(); }
   /// Whether both share a storage.
   [[nodiscard]] bool is_alias_of(const TensorBase& other) const {
