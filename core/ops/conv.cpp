@@ -139,7 +139,8 @@ TensorBase conv2d_backward_weight(IntArrayRef weight_size, const TensorBase& gra
   const TensorBase matrix = row_major(grad_output);
   TensorBase result = empty(weight_size, input.scalar_type(), input.device());
   if (result.numel() == 0) return result;
-  const int64_t pieces = weight_pieces(shape);
+  // Other devices take scratch of their own.
+  const int64_t pieces = input.device().is_cpu() ? weight_pieces(shape) : 0;
   const size_t bytes = input.scalar_type() == kDouble ? sizeof(double) : sizeof(float);
   const int64_t elements = shape.out_channels * shape.in_channels * shape.taps();
   const memory::Workspace workspace(static_cast<size_t>(pieces * elements) * bytes, input.device());

@@ -39,8 +39,8 @@ struct ConvArguments {
   const void* matrix;
   const void* bias = nullptr;  ///< [groups * out_channels], or null
   void* output;                ///< contiguous
-  /// backward_weight: in how many pieces the sum over the pixels of all images is cut, and a
-  /// partial result in the accumulation type for each. They depend on the shape alone.
+  /// backward_weight on the CPU: in how many pieces the sum over the pixels of all images is cut, and
+  /// a partial result in the accumulation type for each. They depend on the shape alone.
   int64_t pieces = 1;
   void* workspace = nullptr;
 };

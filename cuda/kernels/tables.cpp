@@ -14,6 +14,7 @@ constexpr Kernels kTable = {
     .reduce = &reduce_kernels,
     .softmax = &softmax_kernels,
     .matmul = &matmul_kernels,
+    .conv = &conv_kernels,
     .pool = &pool_kernels,
     .shape = &shape_kernels,
 };
