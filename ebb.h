@@ -13,6 +13,7 @@
 #include <ebb/core/memory/memory.h>
 #include <ebb/core/parallel.h>
 #include <ebb/core/version.h>
+#include <ebb/cuda/cuda.h>
 #include <ebb/data/data.h>
 #include <ebb/nn/nn.h>
 #include <ebb/optim/optim.h>

@@ -8,4 +8,5 @@
 #include <ebb/cuda/runtime/event.h>          // IWYU pragma: export
 #include <ebb/cuda/runtime/exception.h>      // IWYU pragma: export
 #include <ebb/cuda/runtime/memory.h>         // IWYU pragma: export
+#include <ebb/cuda/runtime/seed.h>           // IWYU pragma: export
 #include <ebb/cuda/runtime/stream.h>         // IWYU pragma: export

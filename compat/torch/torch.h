@@ -4,6 +4,7 @@
 
 #include <ebb/ebb.h>
 
+#include <ATen/Context.h>
 #include <c10/macros/Macros.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Optional.h>

@@ -14,6 +14,8 @@ namespace ebb::cuda {
 [[nodiscard]] EBB_API DeviceIndex device_count() noexcept;
 /// Whether there is a CUDA device.
 [[nodiscard]] EBB_API bool is_available() noexcept;
+/// ebb's kernels are its own: cuDNN is not used.
+[[nodiscard]] inline bool cudnn_is_available() noexcept { return false; }
 /// Why there is no CUDA device, for people; empty if there is one.
 [[nodiscard]] EBB_API std::string unavailable_reason();
 

@@ -18,14 +18,14 @@ struct CallSite {
 };
 
 /// "cudaStreamSynchronize(stream) at cuda/runtime/stream.cpp:42".
-[[nodiscard]] std::string describe(const CallSite& site);
+[[nodiscard]] EBB_API std::string describe(const CallSite& site);
 
 /// Whether an error spoils the CUDA context: every later call of the process returns it too.
 [[nodiscard]] bool is_sticky(cudaError_t error) noexcept;
 
 /// Throws a CUDAError for a failed call, and clears the runtime's last error. The first sticky fault
 /// comes with advice; later ones refer to it.
-[[noreturn]] void raise_cuda_error(cudaError_t error, const CallSite& site);
+[[noreturn]] EBB_API void raise_cuda_error(cudaError_t error, const CallSite& site);
 
 /// Forgets that a sticky fault was reported, for an emulated device that is set up anew.
 void forget_sticky_fault() noexcept;
