@@ -125,7 +125,8 @@ struct ReduceSource {
   int64_t end;
 
   [[nodiscard]] __device__ __forceinline__ int64_t count() const { return end - begin; }
-  /// Calls f(x, number) for the elements of the calling thread.
+  /// Calls f(x, number, at) for the elements of the calling thread, the element `at` from the
+  /// first.
   template <typename F>
   __device__ __forceinline__ void for_each(F&& f) const {
     const int64_t members = team.members();
@@ -138,7 +139,7 @@ struct ReduceSource {
       }
       elements.load(at, x);
       for (int k = 0; k < kLineItems; ++k) {
-        if (i + k * members < end) f(x[k], i + k * members);
+        if (i + k * members < end) f(x[k], i + k * members, at[k]);
       }
     }
   }

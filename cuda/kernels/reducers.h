@@ -18,7 +18,8 @@
 //   reduce(source, team, p)  of the elements that the team walks over: all members get it
 //   finish(state, n, p)      the result for n elements, p the op's parameter
 //
-// where source.for_each(f) calls f(x, i) with the elements of the calling thread and their numbers.
+// where source.for_each(f) calls f(x, i, at) with the elements of the calling thread, their numbers
+// and where they are.
 
 namespace ebb::cuda {
 
@@ -44,7 +45,7 @@ struct FoldReducer {
     State state = identity();
     T block = Fold::identity();
     int count = 0;
-    source.for_each([&](T x, int64_t) {
+    source.for_each([&](T x, int64_t, int64_t) {
       block = op.step(block, x);
       if (++count < kBlock) return;
       state = Fold::merge(state, static_cast<State>(block));
@@ -89,11 +90,11 @@ struct VarReducer {
   __device__ __forceinline__ static State reduce(const Source& source, const Team& team, double) {
     const auto count = static_cast<double>(source.count());
     BlockedSum<T> sum;
-    source.for_each([&](T x, int64_t) { sum.add(x); });
+    source.for_each([&](T x, int64_t, int64_t) { sum.add(x); });
     const T mean = static_cast<T>(team.reduce(sum.total(), Plus(), 0.0) / count);
     BlockedSum<T> squares;
     BlockedSum<T> rest;
-    source.for_each([&](T x, int64_t) {
+    source.for_each([&](T x, int64_t, int64_t) {
       const T deviation = x - mean;
       squares.add(deviation * deviation);
       rest.add(deviation);
@@ -143,12 +144,12 @@ struct LogSumExpReducer {
   template <typename Source>
   __device__ __forceinline__ static State reduce(const Source& source, const Team& team, double) {
     T most = functors::MaxFold<T>::identity();
-    source.for_each([&](T x, int64_t) { most = functors::larger(most, x); });
+    source.for_each([&](T x, int64_t, int64_t) { most = functors::larger(most, x); });
     const auto larger = [](T a, T b) { return functors::larger(a, b); };
     const T largest = team.reduce(most, larger, functors::MaxFold<T>::identity());
     const T shift = finite(largest);
     BlockedSum<T> sum;
-    source.for_each([&](T x, int64_t) { sum.add(functors::math::exp(x - shift)); });
+    source.for_each([&](T x, int64_t, int64_t) { sum.add(functors::math::exp(x - shift)); });
     return {static_cast<double>(largest), team.reduce(sum.total(), Plus(), 0.0)};
   }
   __device__ __forceinline__ static T finish(const State& state, int64_t, double) {
@@ -181,7 +182,7 @@ struct ArgReducer {
   template <typename Source>
   __device__ __forceinline__ static State reduce(const Source& source, const Team& team, double) {
     State best = identity();
-    source.for_each([&](T x, int64_t i) { best = Merge()(best, State{x, i}); });
+    source.for_each([&](T x, int64_t i, int64_t) { best = Merge()(best, State{x, i}); });
     return team.reduce(best, Merge(), identity());
   }
   __device__ __forceinline__ static T finish(const State& state, int64_t, double) {

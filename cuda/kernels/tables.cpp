@@ -12,10 +12,12 @@ constexpr Kernels kTable = {
     .fill = &fill_kernels,
     .random = &random_kernels,
     .reduce = &reduce_kernels,
+    .scan = &scan_kernels,
     .softmax = &softmax_kernels,
     .matmul = &matmul_kernels,
     .conv = &conv_kernels,
     .pool = &pool_kernels,
+    .norm = &norm_kernels,
     .shape = &shape_kernels,
 };
 

@@ -18,7 +18,9 @@ extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
 extern const RandomKernels random_kernels;
 extern const ShapeKernels shape_kernels;
+extern const NormKernels norm_kernels;
 extern const ReduceKernels reduce_kernels;
+extern const ScanKernels scan_kernels;
 extern const SoftmaxKernels softmax_kernels;
 
 /// All kernels of the device, for register_kernels. A family that is not there is null.
