@@ -8,6 +8,7 @@
 #include <ebb/core/ops/factory.h>
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/row_major.h>
+#include <ebb/core/ops/same_device.h>
 #include <ebb/core/ops/spatial.h>
 
 namespace ebb::ops {
@@ -55,8 +56,7 @@ DimVector output_sizes(const ConvShape& s, size_t input_dims) {
 void check_pair(const TensorBase& a, const char* a_name, const TensorBase& b, const char* b_name) {
   EBB_CHECK(a.scalar_type() == b.scalar_type(), a_name, " has dtype ", a.scalar_type(), ", ",
             b_name, " ", b.scalar_type(), "; convert one with .to()");
-  EBB_CHECK(a.device() == b.device(), a_name, " is on ", a.device(), ", ", b_name, " on ",
-            b.device());
+  check_same_device(a_name, a, b_name, b);
 }
 
 void check_grad_output(const TensorBase& grad_output, const ConvShape& shape, size_t input_dims) {

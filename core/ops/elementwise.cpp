@@ -7,6 +7,7 @@
 #include <ebb/core/ops/factory.h>
 #include <ebb/core/ops/functors/table.h>
 #include <ebb/core/ops/kernels.h>
+#include <ebb/core/ops/same_device.h>
 
 namespace ebb::ops {
 
@@ -127,10 +128,8 @@ Device common_device(Arguments inputs) {
     const bool is_number = tensor.is_cpu() && tensor.dim() == 0;
     if (leading == nullptr || (leading->is_cpu() && leading->dim() == 0 && !is_number)) {
       leading = &tensor;
-    } else {
-      EBB_CHECK(tensor.device() == leading->device() || is_number,
-                "expected all tensors on one device, got ", leading->device(), " and ",
-                tensor.device(), "; move one with .to(device)");
+    } else if (!is_number) {
+      check_same_device("one operand", *leading, "another one", tensor);
     }
   }
   return leading->device();

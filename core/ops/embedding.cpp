@@ -6,6 +6,7 @@
 #include <ebb/core/ops/fill.h>
 #include <ebb/core/ops/index.h>
 #include <ebb/core/ops/row_major.h>
+#include <ebb/core/ops/same_device.h>
 
 namespace ebb::ops {
 namespace {
@@ -38,6 +39,7 @@ TensorBase frequencies(const TensorBase& indices, int64_t size) {
 
 TensorBase embedding(const TensorBase& weight, const TensorBase& indices) {
   EBB_CHECK(weight.dim() == 2, "the weight must be a matrix, got sizes ", weight.sizes());
+  check_same_device("weight", weight, "indices", indices);
   DimVector sizes(indices.sizes());
   sizes.push_back(weight.size(1));
   return viewed(index_select(weight, 0, flat(indices)), sizes);
@@ -50,6 +52,7 @@ TensorBase embedding_backward(const TensorBase& grad_output, const TensorBase& i
   expected.push_back(width);
   EBB_CHECK(grad_output.sizes() == IntArrayRef(expected), "grad_output of sizes ",
             grad_output.sizes(), " does not fit indices of sizes ", indices.sizes());
+  check_same_device("grad_output", grad_output, "indices", indices);
   const TensorBase rows = checked_indices(flat(indices), 0, num_weights);
   const TensorBase grads = viewed(row_major(grad_output), {rows.numel(), width});
   TensorBase result = empty({num_weights, width}, grad_output.scalar_type(), grad_output.device());

@@ -9,6 +9,7 @@
 #include <ebb/core/ops/factory.h>
 #include <ebb/core/ops/fill.h>
 #include <ebb/core/ops/kernels.h>
+#include <ebb/core/ops/same_device.h>
 #include <ebb/core/ops/shape.h>
 #include <ebb/core/ops/shape_kernels.h>
 
@@ -68,8 +69,7 @@ ScalarType common_dtype(TensorPointers tensors) {
 void check_devices(TensorPointers tensors) {
   EBB_CHECK(!tensors.empty(), "expected a non-empty list of tensors");
   for (const TensorBase* tensor : tensors) {
-    EBB_CHECK(tensor->device() == tensors[0]->device(), "expected all tensors on one device, got ",
-              tensors[0]->device(), " and ", tensor->device());
+    check_same_device("the first tensor", *tensors[0], "a later one", *tensor);
   }
 }
 

@@ -6,17 +6,17 @@
 #include <ebb/core/ops/factory.h>
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/matmul_kernels.h>
+#include <ebb/core/ops/same_device.h>
 
 namespace ebb::ops {
 namespace {
 
-void check_pair(const TensorBase& a, const TensorBase& b) {
+void check_pair(const char* a_name, const TensorBase& a, const char* b_name, const TensorBase& b) {
   EBB_CHECK(a.scalar_type() == b.scalar_type(),
             "expected both tensors to have the same dtype, got ", a.scalar_type(), " of sizes ",
             a.sizes(), " and ", b.scalar_type(), " of sizes ", b.sizes(),
             "; convert one with .to()");
-  EBB_CHECK(a.device() == b.device(), "expected all tensors on one device, got ", a.device(),
-            " and ", b.device());
+  check_same_device(a_name, a, b_name, b);
 }
 
 void check_dim(const TensorBase& tensor, const char* name, int64_t dim) {
@@ -124,13 +124,13 @@ void check_mm(const TensorBase& self, const TensorBase& mat2, const char* first,
               const char* second) {
   check_dim(self, first, 2);
   check_dim(mat2, second, 2);
-  check_pair(self, mat2);
+  check_pair("self", self, "mat2", mat2);
   if (self.size(1) != mat2.size(0)) raise_shapes(self, mat2);
 }
 
 void check_addend(const TensorBase& self, const TensorBase& mat1, const TensorBase& mat2) {
   check_mm(mat1, mat2, "mat1", "mat2");
-  check_pair(self, mat1);
+  check_pair("self", self, "mat1", mat1);
 }
 
 /// `self` seen as a matrix of `sizes`, to which it broadcasts.
@@ -186,7 +186,7 @@ TensorBase mm(const TensorBase& self, const TensorBase& mat2) {
 TensorBase bmm(const TensorBase& self, const TensorBase& mat2) {
   check_dim(self, "self", 3);
   check_dim(mat2, "mat2", 3);
-  check_pair(self, mat2);
+  check_pair("self", self, "mat2", mat2);
   EBB_CHECK(self.size(0) == mat2.size(0), "the batches have different sizes: ", self.sizes(),
             " and ", mat2.sizes());
   if (self.size(2) != mat2.size(1)) raise_shapes(self, mat2);
@@ -209,7 +209,7 @@ TensorBase matmul(const TensorBase& self, const TensorBase& other) {
   EBB_CHECK(self.dim() > 0 && other.dim() > 0,
             "both arguments need at least one dimension, got sizes ", self.sizes(), " and ",
             other.sizes());
-  check_pair(self, other);
+  check_pair("self", self, "other", other);
   const bool row = self.dim() == 1;
   const bool column = other.dim() == 1;
   const int64_t k = self.size(-1);
@@ -269,7 +269,7 @@ TensorBase linear(const TensorBase& input, const TensorBase& weight,
   EBB_CHECK(input.dim() > 0 && (weight.dim() == 2 || weight.dim() == 1),
             "expected input [..., in] and weight [out, in] or [in], got sizes ", input.sizes(),
             " and ", weight.sizes());
-  check_pair(input, weight);
+  check_pair("input", input, "weight", weight);
   const int64_t k = input.size(-1);
   if (k != weight.size(-1)) raise_shapes(input, weight);
   const bool is_vector = weight.dim() == 1;
@@ -294,7 +294,7 @@ TensorBase linear(const TensorBase& input, const TensorBase& weight,
                             .addend = {},
                             .c = {}};
   if (bias && bias->defined()) {
-    check_pair(input, *bias);
+    check_pair("input", input, "bias", *bias);
     EBB_CHECK(is_expandable_to(bias->sizes(), is_vector ? IntArrayRef() : IntArrayRef(n)),
               "bias of sizes ", bias->sizes(), " does not fit weight of sizes ", weight.sizes());
     arguments.beta = 1;

@@ -8,6 +8,7 @@
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/norm_kernels.h>
 #include <ebb/core/ops/row_major.h>
+#include <ebb/core/ops/same_device.h>
 
 namespace ebb::ops {
 namespace {
@@ -33,8 +34,7 @@ void check_parameter(const TensorBase& tensor, const char* name, IntArrayRef siz
             input.sizes(), " needs ", sizes);
   EBB_CHECK(is_floating_point(tensor.scalar_type()), name, " has dtype ", tensor.scalar_type(),
             "; it must be floating-point");
-  EBB_CHECK(tensor.device() == input.device(), name, " is on ", tensor.device(), ", input on ",
-            input.device());
+  check_same_device("input", input, name, tensor);
 }
 
 void check_batch_norm(const TensorBase& input, const BatchNormParameters& p) {

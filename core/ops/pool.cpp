@@ -5,6 +5,7 @@
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/pool_kernels.h>
 #include <ebb/core/ops/row_major.h>
+#include <ebb/core/ops/same_device.h>
 #include <ebb/core/ops/spatial.h>
 
 namespace ebb::ops {
@@ -97,6 +98,7 @@ TensorBase max_pool2d_backward(const TensorBase& grad_output, const TensorBase& 
   const DimVector sizes = output_sizes(input_size, shape);
   check_output(grad_output, "grad_output", sizes);
   check_offsets(offsets, shape, sizes);
+  check_same_device("grad_output", grad_output, "offsets", offsets);
   const TensorBase grad = row_major(grad_output);
   const TensorBase chosen = row_major(offsets);
   TensorBase result = empty(input_size, grad_output.scalar_type(), grad_output.device());
@@ -115,6 +117,7 @@ TensorBase max_pool2d_gather(const TensorBase& self, const TensorBase& offsets,
   const PoolShape shape = shape_of(self.sizes(), parameters);
   const DimVector sizes = output_sizes(self.sizes(), shape);
   check_offsets(offsets, shape, sizes);
+  check_same_device("self", self, "offsets", offsets);
   const TensorBase input = row_major(self);
   const TensorBase chosen = row_major(offsets);
   TensorBase result = empty(sizes, self.scalar_type(), self.device());

@@ -4,6 +4,7 @@
 #include <ebb/core/ops/factory.h>
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/row_major.h>
+#include <ebb/core/ops/same_device.h>
 #include <ebb/core/ops/softmax_kernels.h>
 
 namespace ebb::ops {
@@ -36,6 +37,7 @@ TensorBase backward(const TensorBase& grad_output, const TensorBase& result, int
   EBB_CHECK(is_floating_point(result.scalar_type()) && is_floating_point(grad_output.scalar_type()),
             "expected floating-point tensors, got ", grad_output.scalar_type(), " and ",
             result.scalar_type());
+  check_same_device("grad_output", grad_output, "result", result);
   const TensorBase grad = row_major(grad_output);
   const TensorBase saved = row_major(result);
   TensorBase grad_input = empty(result.sizes(), result.scalar_type(), result.device());
