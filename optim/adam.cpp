@@ -46,24 +46,8 @@ ops::AdamStep numbers_of(const Options& options, int64_t step) {
   return numbers;
 }
 
-/// What one parameter's step will do.
-template <typename State>
-struct Update {
-  Tensor parameter;
-  State* state;
-  State next;  ///< the state with what was missing
-  Tensor max_exp_avg_sq;
-  ops::AdamStep numbers;
-
-  void operator()() {
-    ops::adam_step_(parameter, parameter.grad(), next.exp_avg(), next.exp_avg_sq(), max_exp_avg_sq,
-                    numbers);
-    *state = std::move(next);
-  }
-};
-
 template <typename State, typename Options>
-Update<State> prepare(const Tensor& parameter, State& state, const Options& options) {
+auto prepare(const Tensor& parameter, State& state, const Options& options) {
   State next = state;
   next.step(state.step() + 1);
   if (!next.exp_avg().defined()) next.exp_avg(detail::zero_state(parameter));
@@ -74,8 +58,10 @@ Update<State> prepare(const Tensor& parameter, State& state, const Options& opti
     max_exp_avg_sq = next.max_exp_avg_sq();
   }
   ops::check_step(parameter, {parameter.grad(), next.exp_avg(), next.exp_avg_sq(), max_exp_avg_sq});
-  const auto numbers = numbers_of(options, next.step());
-  return {parameter, &state, std::move(next), std::move(max_exp_avg_sq), numbers};
+  const ops::AdamOperands operands = {parameter,      parameter.grad(),
+                                      next.exp_avg(), next.exp_avg_sq(),
+                                      max_exp_avg_sq, numbers_of(options, next.step())};
+  return detail::Update{operands, [&state, next]() mutable { state = std::move(next); }};
 }
 
 }  // namespace
@@ -95,8 +81,8 @@ Tensor Adam::step(LossClosure closure) {
   Tensor loss = detail::call_closure(closure);
   const OpName name("Adam::step");
   const NoGradGuard no_grad;
-  detail::step_in_two_parts<AdamParamState, AdamOptions>(param_groups_, state_,
-                                                         prepare<AdamParamState, AdamOptions>);
+  detail::step_in_two_parts<AdamParamState, AdamOptions>(
+      param_groups_, state_, prepare<AdamParamState, AdamOptions>, ops::adam_steps_);
   return loss;
 }
 
@@ -115,8 +101,8 @@ Tensor AdamW::step(LossClosure closure) {
   Tensor loss = detail::call_closure(closure);
   const OpName name("AdamW::step");
   const NoGradGuard no_grad;
-  detail::step_in_two_parts<AdamWParamState, AdamWOptions>(param_groups_, state_,
-                                                           prepare<AdamWParamState, AdamWOptions>);
+  detail::step_in_two_parts<AdamWParamState, AdamWOptions>(
+      param_groups_, state_, prepare<AdamWParamState, AdamWOptions>, ops::adam_steps_);
   return loss;
 }
 

@@ -40,11 +40,12 @@ Tensor SGD::step(LossClosure closure) {
           buffer = numbers.first ? detail::empty_state(parameter) : state.momentum_buffer();
         }
         ops::check_step(parameter, {parameter.grad(), buffer});
-        return [parameter, buffer, &state, numbers] {
-          ops::sgd_step_(parameter, parameter.grad(), buffer, numbers);
-          if (numbers.first) state.momentum_buffer(buffer);
-        };
-      });
+        return detail::Update{ops::SgdOperands{parameter, parameter.grad(), buffer, numbers},
+                              [buffer, &state, first = numbers.first] {
+                                if (first) state.momentum_buffer(buffer);
+                              }};
+      },
+      ops::sgd_steps_);
   return loss;
 }
 

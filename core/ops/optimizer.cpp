@@ -1,5 +1,8 @@
 #include <ebb/core/ops/optimizer.h>
 
+#include <algorithm>
+#include <array>
+
 #include <ebb/core/ops/elementwise.h>
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/optimizer_kernels.h>
@@ -8,28 +11,133 @@ namespace ebb::ops {
 
 namespace {
 
-/// Runs a kernel over the defined ones among `tensors`, the parameter first.
-template <typename Kernel, typename Step>
-void run(std::initializer_list<const TensorBase*> tensors, Kernel kernel, const Step& step) {
-  const TensorBase& parameter = **tensors.begin();
-  if (parameter.numel() == 0) return;
-  TensorIterator it(parameter.sizes());
+const OptimizerKernels& table(const TensorBase& tensor) {
+  return *kernels(tensor.device()).optimizer;
+}
+
+// Each op has its tensors in the order of the kernel's operands; those that are not defined are
+// left out.
+template <size_t N>
+using Tensors = std::array<const TensorBase*, N>;
+
+Tensors<3> tensors_of(const SgdOperands& all) {
+  return {&all.parameter, &all.grad, &all.momentum_buffer};
+}
+Tensors<5> tensors_of(const AdamOperands& all) {
+  return {&all.parameter, &all.grad, &all.exp_avg, &all.exp_avg_sq, &all.max_exp_avg_sq};
+}
+Tensors<1> tensors_of(const TensorBase& grad) { return {&grad}; }
+
+template <typename Operands>
+bool have_equal_numbers(const Operands& a, const Operands& b) {
+  return a.step == b.step;
+}
+bool have_equal_numbers(const TensorBase&, const TensorBase&) { return true; }
+
+/// Runs a kernel over the tensors, the first of which is written.
+template <size_t N, typename Kernel, typename... Numbers>
+void run(const Tensors<N>& tensors, Kernel kernel, const Numbers&... numbers) {
+  const TensorBase& first = *tensors[0];
+  if (first.numel() == 0) return;
+  TensorIterator it(first.sizes());
   for (const TensorBase* tensor : tensors) {
     if (tensor->defined()) it.add(*tensor);
   }
-  it.set_compute_type(parameter.scalar_type());
+  it.set_compute_type(first.scalar_type());
   it.build();
-  kernel(it, step);
+  kernel(it, numbers...);
 }
 
-void bump(std::initializer_list<const TensorBase*> written) {
-  for (const TensorBase* tensor : written) {
-    if (tensor->defined()) tensor->impl()->bump_version();
+/// The gradient, where there is one, is not written.
+template <size_t N>
+void bump_versions(const Tensors<N>& tensors) {
+  for (size_t i = 0; i < N; ++i) {
+    if (i != 1 && tensors[i]->defined()) tensors[i]->impl()->bump_version();
   }
 }
 
-const OptimizerKernels& table(const TensorBase& parameter) {
-  return *kernels(parameter.device()).optimizer;
+/// Whether a kernel for lists can take the tensors: each must be one run of elements.
+template <size_t N>
+bool are_contiguous(const Tensors<N>& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(), [](const TensorBase* tensor) {
+    return !tensor->defined() || tensor->is_contiguous();
+  });
+}
+
+/// Whether both can be in one list.
+template <size_t N>
+bool match(const Tensors<N>& a, const Tensors<N>& b) {
+  for (size_t i = 0; i < N; ++i) {
+    if (a[i]->defined() != b[i]->defined()) return false;
+    if (a[i]->defined() && a[i]->scalar_type() != b[i]->scalar_type()) return false;
+  }
+  return a[0]->device() == b[0]->device();
+}
+
+template <size_t N>
+void append(TensorLists& lists, const Tensors<N>& tensors) {
+  if (tensors[0]->numel() == 0) return;
+  int operand = 0;
+  char** data = lists.data + lists.count * lists.noperands;
+  for (const TensorBase* tensor : tensors) {
+    if (!tensor->defined()) continue;
+    if (lists.count == 0) {
+      data = lists.data;
+      lists.dtype[operand] = tensor->scalar_type();
+    }
+    data[operand++] = static_cast<char*>(tensor->data_ptr());
+  }
+  lists.noperands = operand;
+  lists.compute_type = compute_type(tensors[0]->scalar_type());
+  lists.numel[lists.count++] = tensors[0]->numel();
+}
+
+/// Puts all[begin], all[begin + 1], ... into a list while one kernel can take them together;
+/// returns the first that it cannot.
+template <typename Operands>
+size_t gather(std::span<const Operands> all, size_t begin, TensorLists& lists) {
+  const Operands& first = all[begin];
+  for (; begin < all.size() && lists.count < TensorLists::kMaxCount; ++begin) {
+    const auto tensors = tensors_of(all[begin]);
+    if (!are_contiguous(tensors) || !match(tensors, tensors_of(first)) ||
+        !have_equal_numbers(all[begin], first)) {
+      break;
+    }
+    append(lists, tensors);
+  }
+  return begin;
+}
+
+/// The kernels of the table that `one` and `list` point to, over all operands; `numbers(first)` are
+/// their further arguments.
+template <typename Operands, typename One, typename List, typename Numbers>
+void run_all(std::span<const Operands> all, One one, List list, Numbers&& numbers) {
+  for (size_t begin = 0; begin < all.size();) {
+    const Operands& first = all[begin];
+    const auto tensors = tensors_of(first);
+    const OptimizerKernels& kernels = table(*tensors[0]);
+    TensorLists lists;
+    const size_t end = kernels.*list == nullptr ? begin : gather(all, begin, lists);
+    if (end == begin) {
+      numbers(first, [&](const auto&... values) { run(tensors, kernels.*one, values...); });
+      ++begin;
+      continue;
+    }
+    if (lists.count > 0) {
+      numbers(first, [&](const auto&... values) { (kernels.*list)(lists, values...); });
+    }
+    begin = end;
+  }
+  for (const Operands& operands : all) bump_versions(tensors_of(operands));
+}
+
+/// The numbers of an optimizer's step, for run_all.
+constexpr auto kStepOf = [](const auto& operands, auto&& call) { call(operands.step); };
+
+void check_flag(const TensorBase& flag, const char* name, Device device) {
+  EBB_CHECK(flag.scalar_type() == kFloat && flag.numel() == 1 && flag.device() == device,
+            "expected ", name, " to be one float32 number on ", device, ", got ",
+            flag.scalar_type(), " ", flag.sizes(), " on ", flag.device());
 }
 
 }  // namespace
@@ -51,15 +159,44 @@ void check_step(const TensorBase& parameter, std::initializer_list<TensorBase> o
 
 void sgd_step_(const TensorBase& parameter, const TensorBase& grad,
                const TensorBase& momentum_buffer, const SgdStep& step) {
-  run({&parameter, &grad, &momentum_buffer}, table(parameter).sgd, step);
-  bump({&parameter, &momentum_buffer});
+  const Tensors<3> tensors = {&parameter, &grad, &momentum_buffer};
+  run(tensors, table(parameter).sgd, step);
+  bump_versions(tensors);
 }
 
 void adam_step_(const TensorBase& parameter, const TensorBase& grad, const TensorBase& exp_avg,
                 const TensorBase& exp_avg_sq, const TensorBase& max_exp_avg_sq,
                 const AdamStep& step) {
-  run({&parameter, &grad, &exp_avg, &exp_avg_sq, &max_exp_avg_sq}, table(parameter).adam, step);
-  bump({&parameter, &exp_avg, &exp_avg_sq, &max_exp_avg_sq});
+  const Tensors<5> tensors = {&parameter, &grad, &exp_avg, &exp_avg_sq, &max_exp_avg_sq};
+  run(tensors, table(parameter).adam, step);
+  bump_versions(tensors);
+}
+
+void sgd_steps_(std::span<const SgdOperands> all) {
+  run_all(all, &OptimizerKernels::sgd, &OptimizerKernels::sgd_list, kStepOf);
+}
+
+void adam_steps_(std::span<const AdamOperands> all) {
+  run_all(all, &OptimizerKernels::adam, &OptimizerKernels::adam_list, kStepOf);
+}
+
+void unscale_(std::span<const TensorBase> grads, const TensorBase& inverse_scale,
+              const TensorBase& found_nonfinite) {
+  if (grads.empty()) return;
+  const Device device = grads.front().device();
+  check_flag(inverse_scale, "inverse_scale", device);
+  check_flag(found_nonfinite, "found_nonfinite", device);
+  for (const TensorBase& grad : grads) {
+    EBB_CHECK(grad.is_floating_point() && grad.device() == device,
+              "expected floating-point gradients on ", device, ", got ", grad.scalar_type(), " ",
+              grad.sizes(), " on ", grad.device());
+    check_writable(grad);
+  }
+  const auto* factor = static_cast<const float*>(inverse_scale.data_ptr());
+  auto* found = static_cast<float*>(found_nonfinite.data_ptr());
+  run_all(grads, &OptimizerKernels::unscale, &OptimizerKernels::unscale_list,
+          [&](const TensorBase&, auto&& call) { call(factor, found); });
+  found_nonfinite.impl()->bump_version();
 }
 
 }  // namespace ebb::ops

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 
 #include <ebb/core/export.h>
 #include <ebb/core/tensor/tensor_base.h>
@@ -19,6 +20,8 @@ struct SgdStep {
   double weight_decay = 0;
   bool nesterov = false;
   bool first = false;  ///< momentum_buffer has no value yet: it becomes the gradient
+
+  bool operator==(const SgdStep&) const = default;
 };
 
 /// The numbers of a step of Adam (Kingma and Ba, 2014) or AdamW (Loshchilov and Hutter, 2017).
@@ -30,6 +33,8 @@ struct AdamStep {
   double eps = 0;
   double weight_decay = 0;  ///< added to the gradient, times the parameter
   double shrink = 1;        ///< what the parameter is multiplied by first
+
+  bool operator==(const AdamStep&) const = default;
 };
 
 /// Throws an Error unless `parameter` can be stepped: it must be floating-point and writable, and
@@ -45,5 +50,35 @@ EBB_API void sgd_step_(const TensorBase& parameter, const TensorBase& grad,
 EBB_API void adam_step_(const TensorBase& parameter, const TensorBase& grad,
                         const TensorBase& exp_avg, const TensorBase& exp_avg_sq,
                         const TensorBase& max_exp_avg_sq, const AdamStep& step);
+
+/// What sgd_step_ takes, for one parameter among many.
+struct SgdOperands {
+  TensorBase parameter;
+  TensorBase grad;
+  TensorBase momentum_buffer;
+  SgdStep step;
+};
+/// What adam_step_ takes, for one parameter among many.
+struct AdamOperands {
+  TensorBase parameter;
+  TensorBase grad;
+  TensorBase exp_avg;
+  TensorBase exp_avg_sq;
+  TensorBase max_exp_avg_sq;
+  AdamStep step;
+};
+
+/// sgd_step_ for each, no parameter twice. On a device one kernel steps many contiguous parameters
+/// with the same numbers; the results are the same bit for bit.
+EBB_API void sgd_steps_(std::span<const SgdOperands> all);
+/// The same for adam_step_.
+EBB_API void adam_steps_(std::span<const AdamOperands> all);
+
+/// Multiplies each of the gradients, floating-point tensors on one device, by the number in
+/// `inverse_scale`, and makes `found_nonfinite` 1 if an element of them was infinite or NaN; else
+/// it stays. Both are float32 tensors of one element on that device, which need not be waited for
+/// (_amp_foreach_non_finite_check_and_unscale_ of PyTorch). Raises the versions of what it writes.
+EBB_API void unscale_(std::span<const TensorBase> grads, const TensorBase& inverse_scale,
+                      const TensorBase& found_nonfinite);
 
 }  // namespace ebb::ops

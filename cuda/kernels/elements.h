@@ -5,6 +5,7 @@
 #include <ebb/core/cpu/convert.h>
 #include <ebb/core/error.h>
 #include <ebb/core/tensor/scalar_type.h>
+#include <ebb/cuda/kernels/pack.h>
 #include <ebb/cuda/kernels/strided.h>
 #include <ebb/cuda/runtime/device_code.h>
 
@@ -79,6 +80,32 @@ __device__ __forceinline__ void store_elements(ScalarType dtype, char* const (&t
     for (int k = 0; k < N; ++k) {
       if (exists[k]) store_element<To, T>(to[k], values[k]);
     }
+  });
+}
+
+/// The N adjacent elements from element `first` on, which are aligned as a pack, as numbers of type
+/// T.
+template <typename T, int N>
+__device__ __forceinline__ void load_run(ScalarType dtype, const char* from, int64_t first,
+                                         T (&to)[N]) {
+  dispatch_element(dtype, [&](auto zero) {
+    using From = decltype(zero);
+    const auto* elements = reinterpret_cast<const Stored<From>*>(from) + first;
+    const auto pack = *reinterpret_cast<const Pack<Stored<From>, N>*>(elements);
+    for (int k = 0; k < N; ++k) to[k] = convert<T, From>(pack[k]);
+  });
+}
+
+/// The other way round.
+template <typename T, int N>
+__device__ __forceinline__ void store_run(ScalarType dtype, char* to, int64_t first,
+                                          const T (&values)[N]) {
+  dispatch_element(dtype, [&](auto zero) {
+    using To = decltype(zero);
+    Pack<Stored<To>, N> pack;
+    for (int k = 0; k < N; ++k) pack[k] = convert<To, T>(values[k]);
+    auto* elements = reinterpret_cast<Stored<To>*>(to) + first;
+    *reinterpret_cast<Pack<Stored<To>, N>*>(elements) = pack;
   });
 }
 

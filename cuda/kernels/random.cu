@@ -122,27 +122,6 @@ struct Target {
   ScalarType dtype[2];
 };
 
-template <typename T, int N>
-__device__ __forceinline__ void load_group(ScalarType dtype, const char* data, uint64_t start,
-                                           T (&to)[N]) {
-  dispatch_element(dtype, [&](auto zero) {
-    using From = decltype(zero);
-    const auto pack = reinterpret_cast<const Pack<Stored<From>, N>*>(data)[start / N];
-    for (int k = 0; k < N; ++k) to[k] = convert<T, From>(pack[k]);
-  });
-}
-
-template <typename T, int N>
-__device__ __forceinline__ void store_group(ScalarType dtype, char* data, uint64_t start,
-                                            const T (&values)[N]) {
-  dispatch_element(dtype, [&](auto zero) {
-    using To = decltype(zero);
-    Pack<Stored<To>, N> pack;
-    for (int k = 0; k < N; ++k) pack[k] = convert<To, T>(values[k]);
-    reinterpret_cast<Pack<Stored<To>, N>*>(data)[start / N] = pack;
-  });
-}
-
 template <typename D>
 __global__ void draw_elements(D draw, Target target, StridedIndex<2> index) {
   using T = typename D::Number;
@@ -155,9 +134,10 @@ __global__ void draw_elements(D draw, Target target, StridedIndex<2> index) {
     const uint64_t start = group * N - target.first;
     T values[N] = {};
     if (target.packed && start + N <= target.numel) {
-      if constexpr (D::reads_input) load_group(target.dtype[1], target.data[1], start, values);
+      const auto at = static_cast<int64_t>(start);
+      if constexpr (D::reads_input) load_run(target.dtype[1], target.data[1], at, values);
       for (int k = 0; k < N; ++k) values[k] = draw(words, k, values[k]);
-      store_group(target.dtype[0], target.data[0], start, values);
+      store_run(target.dtype[0], target.data[0], at, values);
       continue;
     }
     char* to[N];

@@ -19,6 +19,7 @@ constexpr Kernels kTable = {
     .pool = &pool_kernels,
     .norm = &norm_kernels,
     .shape = &shape_kernels,
+    .optimizer = &optimizer_kernels,
 };
 
 }  // namespace

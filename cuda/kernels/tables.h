@@ -22,6 +22,7 @@ extern const NormKernels norm_kernels;
 extern const ReduceKernels reduce_kernels;
 extern const ScanKernels scan_kernels;
 extern const SoftmaxKernels softmax_kernels;
+extern const OptimizerKernels optimizer_kernels;
 
 /// All kernels of the device, for register_kernels. A family that is not there is null.
 const Kernels& kernel_table();
