@@ -208,12 +208,10 @@ TensorBase mse_loss(const TensorBase& self, const TensorBase& target, int64_t re
   it.add(target);
   it.build();
   TensorBase result = empty({}, dtype, self.device());
-  const int64_t pieces = (it.numel() + kSquaresPiece - 1) / kSquaresPiece;
-  const memory::Workspace sums(static_cast<size_t>(pieces) * sizeof(double), self.device());
-  if (pieces > 0) loss_kernels(self).squared_difference(it, sums.as<double>());
-  double sum = 0;
-  for (int64_t piece = 0; piece < pieces; ++piece) sum += sums.as<double>()[piece];
-  fill_fresh(result, reduction == Reduction::Mean ? sum / static_cast<double>(it.numel()) : sum);
+  loss_kernels(self).squared_difference(
+      it, {.output = result.data_ptr(),
+           .output_dtype = dtype,
+           .divisor = reduction == Reduction::Mean ? static_cast<double>(it.numel()) : 1});
   return result;
 }
 

@@ -20,7 +20,7 @@ struct LossArguments {
   ScalarType compute;
   ScalarType input_dtype;
   const void* input = nullptr;          ///< not read by the backward kernel of nll_loss
-  const int64_t* target = nullptr;      ///< [outer, inner]: classes, or
+  const int64_t* target = nullptr;      ///< [outer, inner]: classes (the CPU's are in range), or
   const void* probabilities = nullptr;  ///< of the sizes of the input and its dtype
   const void* weight = nullptr;         ///< [n], or null: all 1
   const void* log_sum_exp = nullptr;    ///< [outer, inner], or null
@@ -48,11 +48,17 @@ inline constexpr int64_t kLossPiece = 1024;
 /// The elements in a piece of squared_difference.
 inline constexpr int64_t kSquaresPiece = 16384;
 
+/// The sum of (operand 0 - operand 1)^2, divided by `divisor`.
+struct SquaredDifference {
+  void* output;  ///< one element
+  ScalarType output_dtype;
+  double divisor;
+};
+
 struct LossKernels {
   void (*forward)(const LossArguments& arguments);
   void (*backward)(const LossArguments& arguments);
-  /// The sum of (operand 0 - operand 1)^2 for each piece of kSquaresPiece positions.
-  void (*squared_difference)(const TensorIterator& iterator, double* sums);
+  void (*squared_difference)(const TensorIterator& iterator, const SquaredDifference& arguments);
 };
 
 }  // namespace ebb

@@ -30,6 +30,10 @@ std::tuple<TensorBase, TensorBase> first_of(const TensorBase& self, int64_t k, i
                           .indices = indices.data_ptr<int64_t>(),
                           .workspace = nullptr,
                           .workers = 1};
+  if (!self.is_cpu()) {
+    kernels(self.device()).sort->sort(arguments);
+    return {std::move(values), std::move(indices)};
+  }
   constexpr int64_t kMaxWorkers = 16;
   arguments.workers =
       std::clamp<int64_t>(self.numel() / 4096, 1, std::min(kMaxWorkers, arguments.shape.lines()));

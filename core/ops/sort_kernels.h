@@ -18,8 +18,8 @@ struct SortArguments {
   ScalarType dtype;
   void* values;      ///< contiguous [outer, k, inner], of the same dtype; may be null
   int64_t* indices;  ///< contiguous [outer, k, inner]
-  void* workspace;   ///< workers * n * kSortPairBytes bytes
-  int64_t workers;   ///< how many lines may be sorted at the same time
+  void* workspace;   ///< workers * n * kSortPairBytes bytes; on the CPU only
+  int64_t workers;   ///< how many lines may be sorted at the same time, on the CPU
 };
 
 /// Sorts lines; equal elements keep their order.

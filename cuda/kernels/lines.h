@@ -195,6 +195,7 @@ void dispatch_float_or_double(ScalarType compute, F&& f) {
 
 /// One line: `n` elements from `start` on, `step` apart; none where there is no such line.
 struct Line {
+  bool exists;
   int64_t number;
   int64_t start;
   int64_t step;
@@ -219,7 +220,8 @@ struct Lines {
       const int64_t number = first + team.line();
       const int64_t outer = shape.inner == 1 ? number : number / shape.inner;
       const int64_t start = outer * shape.n * shape.inner + (number - outer * shape.inner);
-      f(Line{number, start, shape.inner, number < lines ? shape.n : 0});
+      const bool exists = number < lines;
+      f(Line{exists, number, start, shape.inner, exists ? shape.n : 0});
     }
   }
 };

@@ -43,7 +43,7 @@ __global__ void layer_norm_forward(Lines rows, double eps, Elements<T, S> in, El
                         [&](T x, int64_t, int64_t) { squares.add((x - mean) * (x - mean)); });
     const double variance = team.reduce(squares.total(), Plus(), 0.0) / count;
     const T rstd = static_cast<T>(1 / std::sqrt(variance + eps));
-    if (team.member() == 0 && row.n > 0) {
+    if (team.member() == 0 && row.exists) {
       means[row.number] = mean;
       rstds[row.number] = rstd;
     }
@@ -63,8 +63,8 @@ __global__ void layer_norm_input_gradient(Lines rows, Elements<T, S> in, Element
   };
   const Team team(rows.teams);
   rows.for_each(team, [&](const Line& row) {
-    const T mean = row.n > 0 ? means[row.number] : T{0};
-    const T rstd = row.n > 0 ? rstds[row.number] : T{0};
+    const T mean = row.exists ? means[row.number] : T{0};
+    const T rstd = row.exists ? rstds[row.number] : T{0};
     BlockedSum<T> plain;
     BlockedSum<T> weighted;
     for_each_element<T>(grad, team, row, [&](T g, int64_t i, int64_t at) {

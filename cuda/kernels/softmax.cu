@@ -82,7 +82,7 @@ __global__ void log_sum_exp(Lines lines, Elements<T, S> in, Elements<T, R> out) 
   const Team team(lines.teams);
   lines.for_each(team, [&](const Line& line) {
     const Statistics<T> s(in, team, line, true);
-    if (team.member() == 0 && line.n > 0) {
+    if (team.member() == 0 && line.exists) {
       out.store(line.number, static_cast<T>(std::log(s.sum) + static_cast<double>(s.shift)));
     }
   });

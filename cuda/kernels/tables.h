@@ -18,9 +18,11 @@ extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
 extern const RandomKernels random_kernels;
 extern const ShapeKernels shape_kernels;
+extern const LossKernels loss_kernels;
 extern const NormKernels norm_kernels;
 extern const ReduceKernels reduce_kernels;
 extern const ScanKernels scan_kernels;
+extern const SortKernels sort_kernels;
 extern const SoftmaxKernels softmax_kernels;
 extern const OptimizerKernels optimizer_kernels;
 

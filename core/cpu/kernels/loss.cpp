@@ -6,6 +6,7 @@
 #include <ebb/core/cpu/capability.h>
 #include <ebb/core/cpu/kernels/lanes.h>
 #include <ebb/core/cpu/kernels/lines.h>
+#include <ebb/core/memory/block.h>
 #include <ebb/core/ops/functors/math.h>
 
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
@@ -233,8 +234,10 @@ double squared_differences(const TensorIterator& it, char* const* p, int64_t n) 
   return sum;
 }
 
-void squared_difference(const TensorIterator& it, double* sums) {
+void squared_difference(const TensorIterator& it, const SquaredDifference& a) {
   const int64_t pieces = (it.numel() + kSquaresPiece - 1) / kSquaresPiece;
+  const memory::Workspace workspace(static_cast<size_t>(pieces) * sizeof(double), kCPU);
+  auto* const sums = workspace.as<double>();
   dispatch_floating(it.compute_type(), [&](auto zero) {
     using T = decltype(zero);
     parallel_for(
@@ -248,6 +251,10 @@ void squared_difference(const TensorIterator& it, double* sums) {
           }
         });
   });
+  double sum = 0;
+  for (int64_t piece = 0; piece < pieces; ++piece) sum += sums[piece];
+  const double result = sum / a.divisor;
+  Writer<double>(a.output, a.output_dtype, kDouble).run(&result, 0, 1);
 }
 
 }  // namespace
