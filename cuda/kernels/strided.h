@@ -171,6 +171,13 @@ struct StridedIndex {
     for (int i = 0; i < kOperands; ++i) set_operand(piece, i, operands[i], 1);
     set_sizes(piece, 1);
   }
+  /// Over `count` dimensions of a piece alone, the first fastest; with none there is one position.
+  StridedIndex(const Piece& piece, const int* dims, int count) : ndim(std::max(count, 1)) {
+    for (int k = 0; k < count; ++k) {
+      sizes[k] = Divider<Index>(piece.size(dims[k]));
+      for (int i = 0; i < kOperands; ++i) strides[k][i] = piece.stride(i, dims[k]);
+    }
+  }
 
   EBB_INLINE Offsets<kOperands> operator()(Index i) const {
     Offsets<kOperands> offsets = {};
