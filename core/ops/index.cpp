@@ -1,8 +1,10 @@
 #include <ebb/core/ops/index.h>
 
+#include <optional>
 #include <vector>
 
 #include <ebb/core/error.h>
+#include <ebb/core/memory/block.h>
 #include <ebb/core/ops/elementwise.h>
 #include <ebb/core/ops/factory.h>
 #include <ebb/core/ops/fill.h>
@@ -67,12 +69,13 @@ int64_t dim_size(const TensorBase& tensor, int64_t dim) {
 }
 
 void check_in_range(const TensorBase& index, int64_t dim, int64_t size) {
-  if (index.numel() == 0) return;
+  const auto find_out_of_range = index_kernels(index).find_out_of_range;
+  if (index.numel() == 0 || find_out_of_range == nullptr) return;
   TensorIterator it(index.sizes());
   it.add(index);
   it.build();
   int64_t found = 0;
-  const bool outside = index_kernels(index).find_out_of_range(it, size, &found);
+  const bool outside = find_out_of_range(it, size, &found);
   EBB_CHECK_AS(IndexError, !outside, "index ", found, " is out of range for dimension ", dim,
                " with size ", size);
 }
@@ -168,22 +171,28 @@ void write_index_add(const TensorBase& self, int64_t dim, const TensorBase& inde
             });
 }
 
-/// Where the elements that are set in each piece of a loop begin among all of them.
-struct Starts {
-  static constexpr int64_t kPiece = 16384;
-  std::vector<int64_t> starts;
+/// Where the elements of an iterator's operand 0 that are set begin, in each piece of its
+/// positions.
+class Starts {
+ public:
+  Starts(const TensorIterator& it, Device device) : piece(device.is_cpu() ? 16384 : 2048) {
+    if (it.numel() == 0) return;
+    const auto size = static_cast<size_t>((it.numel() + piece - 1) / piece) + 1;
+    if (device.is_cpu()) {
+      on_host_.resize(size);
+    } else {
+      on_device_.emplace(size * sizeof(int64_t), device);
+    }
+    count = kernels(device).index->start_nonzero(it, piece, data());
+  }
+  [[nodiscard]] int64_t* data() { return on_device_ ? on_device_->as<int64_t>() : on_host_.data(); }
+
+  const int64_t piece;
   int64_t count = 0;
 
-  explicit Starts(const TensorIterator& it) {
-    starts.resize(static_cast<size_t>((it.numel() + kPiece - 1) / kPiece));
-    if (starts.empty()) return;
-    kernels(kCPU).index->count_nonzero(it, kPiece, starts.data());
-    for (int64_t& start : starts) {
-      const int64_t in_piece = start;
-      start = count;
-      count += in_piece;
-    }
-  }
+ private:
+  std::vector<int64_t> on_host_;
+  std::optional<memory::Workspace> on_device_;
 };
 
 }  // namespace
@@ -306,10 +315,10 @@ TensorBase masked_select(const TensorBase& self, const TensorBase& mask) {
   it.add(mask);
   it.add(self);
   it.build(TensorIterator::Order::row_major);
-  const Starts starts(it);
+  Starts starts(it, self.device());
   TensorBase result = empty(starts.count, self.scalar_type(), self.device());
   if (starts.count > 0) {
-    index_kernels(self).masked_select(it, Starts::kPiece, starts.starts.data(), result.data_ptr());
+    index_kernels(self).masked_select(it, starts.piece, starts.data(), result.data_ptr());
   }
   return result;
 }
@@ -318,10 +327,10 @@ TensorBase nonzero(const TensorBase& self) {
   TensorIterator it(self.sizes());
   it.add(self);
   it.build(TensorIterator::Order::row_major);
-  const Starts starts(it);
+  Starts starts(it, self.device());
   TensorBase result = empty({starts.count, self.dim()}, kLong, self.device());
   if (starts.count > 0) {
-    index_kernels(self).nonzero(it, Starts::kPiece, starts.starts.data(), self.sizes(),
+    index_kernels(self).nonzero(it, starts.piece, starts.data(), self.sizes(),
                                 result.data_ptr<int64_t>());
   }
   return result;

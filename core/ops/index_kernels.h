@@ -16,7 +16,8 @@ struct IndexedDim {
 };
 
 /// Reading and writing at int64 indices. The iterator walks over the lines: operand 0 is written,
-/// operand 1 holds the indices, operand 2 is read. All indices are in range.
+/// operand 1 holds the indices, operand 2 is read. All indices are in range, unless the device has
+/// no find_out_of_range: then its kernels report and skip those that are not.
 struct IndexKernels {
   /// written[i] = read[index[i]] on each line.
   void (*gather)(const TensorIterator& lines, const IndexedDim& dim);
@@ -24,12 +25,13 @@ struct IndexKernels {
   void (*scatter)(const TensorIterator& lines, const IndexedDim& dim);
   /// written[index[i]] += alpha * read[i], in the order of i.
   void (*scatter_add)(const TensorIterator& lines, const IndexedDim& dim, const Scalar& alpha);
-  /// Whether an element of operand 0 (int64) is not in [0, size); `found` becomes one such.
+  /// Whether an element of operand 0 (int64) is not in [0, size); `found` becomes one such. May be
+  /// null.
   bool (*find_out_of_range)(const TensorIterator& indices, int64_t size, int64_t* found);
-  /// How many elements of operand 0 are not zero, for each piece of `piece` positions.
-  void (*count_nonzero)(const TensorIterator& iterator, int64_t piece, int64_t* counts);
-  /// The elements of operand 1 where operand 0 is not zero, one after another; `starts`: where
-  /// those of each piece begin.
+  /// How many elements of operand 0 are not zero. `starts`, one more than there are pieces of
+  /// `piece` positions, becomes how many come before those of each piece. The host waits for it.
+  int64_t (*start_nonzero)(const TensorIterator& iterator, int64_t piece, int64_t* starts);
+  /// The elements of operand 1 where operand 0 is not zero, one after another.
   void (*masked_select)(const TensorIterator& iterator, int64_t piece, const int64_t* starts,
                         void* out);
   /// The indices of the elements of operand 0 that are not zero, `sizes.size()` numbers each.

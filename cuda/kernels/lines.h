@@ -56,23 +56,6 @@ inline uint32_t team_blocks(const TeamShape& shape, int64_t lines) {
   return blocks_for(lines, shape.teams());
 }
 
-/// The value of the lane whose number differs in the bits of `lane_mask`.
-template <typename V>
-__device__ __forceinline__ V exchange(const V& value, int lane_mask) {
-  static_assert(sizeof(V) % 4 == 0);
-  if constexpr (sizeof(V) <= 8) {
-    return shuffle_xor(value, lane_mask);
-  } else {
-    uint64_t words[sizeof(V) / 8];
-    static_assert(sizeof(words) == sizeof(V));
-    memcpy(words, &value, sizeof(V));
-    for (uint64_t& word : words) word = shuffle_xor(word, lane_mask);
-    V other;
-    memcpy(&other, words, sizeof(V));
-    return other;
-  }
-}
-
 /// The team of the calling thread.
 class Team {
  public:
@@ -98,7 +81,7 @@ class Team {
     if (columns_) return reduce_columns(value, op);
     if (members_ == kTeamThreads) return block_reduce(value, op, identity);
     for (uint32_t half = members_ / 2; half > 0; half /= 2) {
-      value = op(value, exchange(value, static_cast<int>(half)));
+      value = op(value, shuffle_xor(value, static_cast<int>(half)));
     }
     return value;
   }

@@ -15,6 +15,7 @@ constexpr Kernels kTable = {
     .scan = &scan_kernels,
     .sort = &sort_kernels,
     .softmax = &softmax_kernels,
+    .index = &index_kernels,
     .loss = &loss_kernels,
     .matmul = &matmul_kernels,
     .conv = &conv_kernels,

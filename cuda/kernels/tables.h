@@ -18,6 +18,7 @@ extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
 extern const RandomKernels random_kernels;
 extern const ShapeKernels shape_kernels;
+extern const IndexKernels index_kernels;
 extern const LossKernels loss_kernels;
 extern const NormKernels norm_kernels;
 extern const ReduceKernels reduce_kernels;

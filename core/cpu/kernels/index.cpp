@@ -191,7 +191,7 @@ bool is_set(const char* pointer) {
   return *reinterpret_cast<const Stored<T>*>(pointer) != Stored<T>(0);
 }
 
-void count_nonzero(const TensorIterator& it, int64_t piece, int64_t* counts) {
+int64_t start_nonzero(const TensorIterator& it, int64_t piece, int64_t* starts) {
   dispatch(it.dtype(0), [&](auto zero) {
     using T = decltype(zero);
     for_each_piece(it, piece, [&](int64_t number, int64_t begin, int64_t end) {
@@ -199,9 +199,18 @@ void count_nonzero(const TensorIterator& it, int64_t piece, int64_t* counts) {
       for_each_run(it, begin, end, [&](char* const* p, int64_t n) {
         for (int64_t i = 0; i < n; ++i) count += is_set<T>(p[0] + i * it.stride(0, 0)) ? 1 : 0;
       });
-      counts[number] = count;
+      starts[number] = count;
     });
   });
+  const int64_t pieces = (it.numel() + piece - 1) / piece;
+  int64_t count = 0;
+  for (int64_t number = 0; number < pieces; ++number) {
+    const int64_t in_piece = starts[number];
+    starts[number] = count;
+    count += in_piece;
+  }
+  starts[pieces] = count;
+  return count;
 }
 
 void masked_select(const TensorIterator& it, int64_t piece, const int64_t* starts, void* out) {
@@ -247,6 +256,6 @@ void nonzero(const TensorIterator& it, int64_t piece, const int64_t* starts, Int
 }  // namespace
 
 extern const IndexKernels index_kernels = {
-    &gather, &scatter, &scatter_add, &find_out_of_range, &count_nonzero, &masked_select, &nonzero};
+    &gather, &scatter, &scatter_add, &find_out_of_range, &start_nonzero, &masked_select, &nonzero};
 
 }  // namespace ebb::cpu::EBB_CPU_CAPABILITY
