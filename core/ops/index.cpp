@@ -12,6 +12,7 @@
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/reduce.h>
 #include <ebb/core/ops/row_major.h>
+#include <ebb/core/ops/same_device.h>
 
 namespace ebb::ops {
 namespace {
@@ -86,6 +87,7 @@ void check_vector(const TensorBase& index) {
 
 /// The checks of gather and scatter: `other` names the tensor whose sizes must hold the index's.
 void check_index(const TensorBase& self, int64_t dim, const TensorBase& index) {
+  check_same_device("self", self, "index", index);
   EBB_CHECK(index.scalar_type() == kLong, "the index must be of dtype Long, got ",
             index.scalar_type(), "; convert it with .to(kLong)");
   const DimVector self_sizes = sizes_of(self);
@@ -102,6 +104,7 @@ void check_index(const TensorBase& self, int64_t dim, const TensorBase& index) {
 }
 
 void check_source(const TensorBase& self, const TensorBase& index, const TensorBase& src) {
+  check_same_device("self", self, "src", src);
   EBB_CHECK(self.scalar_type() == src.scalar_type(), "the source must have the tensor's dtype ",
             self.scalar_type(), ", got ", src.scalar_type(), "; convert it with .to(dtype)");
   const DimVector src_sizes = sizes_of(src);
@@ -149,6 +152,8 @@ void write_value(const TensorBase& self, int64_t dim, const TensorBase& index,
 /// The index of index_add, checked, as int64.
 TensorBase check_index_add(const TensorBase& self, int64_t dim, const TensorBase& index,
                            const TensorBase& source, const Scalar& alpha) {
+  check_same_device("self", self, "index", index);
+  check_same_device("self", self, "source", source);
   check_vector(index);
   EBB_CHECK(self.scalar_type() == source.scalar_type(), "the source must have the tensor's dtype ",
             self.scalar_type(), ", got ", source.scalar_type(), "; convert it with .to(dtype)");
@@ -206,6 +211,7 @@ TensorBase checked_indices(const TensorBase& index, int64_t dim, int64_t size) {
 }
 
 TensorBase index_select(const TensorBase& self, int64_t dim, const TensorBase& index) {
+  check_same_device("self", self, "index", index);
   dim = wrap_dim(dim, self.dim());
   check_vector(index);
   const TensorBase indices = checked_indices(index, dim, dim_size(self, dim));
@@ -311,6 +317,7 @@ void index_add_(const TensorBase& self, int64_t dim, const TensorBase& index,
 TensorBase masked_select(const TensorBase& self, const TensorBase& mask) {
   EBB_CHECK(mask.scalar_type() == kBool, "the mask must be of dtype Bool, got ",
             mask.scalar_type());
+  check_same_device("self", self, "mask", mask);
   TensorIterator it(broadcast_shapes(self.sizes(), mask.sizes()));
   it.add(mask);
   it.add(self);

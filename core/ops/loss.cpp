@@ -8,6 +8,7 @@
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/loss_kernels.h>
 #include <ebb/core/ops/row_major.h>
+#include <ebb/core/ops/same_device.h>
 #include <ebb/core/ops/softmax_kernels.h>
 
 namespace ebb::ops {
@@ -82,6 +83,7 @@ Prepared prepare(IntArrayRef sizes, ScalarType dtype, const TensorBase& target,
     if (target.is_cpu()) check_classes(p.target, classes, loss.ignore_index);
   }
   if (loss.weight.defined()) {
+    check_same_device("target", target, "weight", loss.weight);
     EBB_CHECK(loss.weight.dim() == 1 && loss.weight.numel() == classes,
               "the weight must be a vector of ", classes, " classes, got sizes ",
               loss.weight.sizes());
@@ -154,6 +156,7 @@ TensorBase log_sum_exp_of(const TensorBase& self, const Prepared& p) {
 }  // namespace
 
 ClassLossResult nll_loss(const TensorBase& self, const TensorBase& target, const ClassLoss& loss) {
+  check_same_device("self", self, "target", target);
   EBB_CHECK(!is_floating_point(target.scalar_type()), "the target must hold classes of dtype ",
             "Long, got dtype ", target.scalar_type());
   Prepared p = prepare(self.sizes(), self.scalar_type(), target, loss);
@@ -170,6 +173,7 @@ TensorBase nll_loss_backward(const TensorBase& grad_output, const TensorBase& ta
 
 ClassLossResult cross_entropy_loss(const TensorBase& self, const TensorBase& target,
                                    const ClassLoss& loss) {
+  check_same_device("self", self, "target", target);
   EBB_CHECK(loss.label_smoothing >= 0 && loss.label_smoothing <= 1,
             "label_smoothing must be in [0, 1], got ", loss.label_smoothing);
   Prepared p = prepare(self.sizes(), self.scalar_type(), target, loss);
@@ -191,6 +195,7 @@ TensorBase cross_entropy_loss_backward(const TensorBase& grad_output, const Tens
 }
 
 TensorBase mse_loss(const TensorBase& self, const TensorBase& target, int64_t reduction) {
+  check_same_device("self", self, "target", target);
   check_reduction(reduction);
   const ScalarType dtype = result_type({self, target});
   EBB_CHECK(is_floating_point(dtype), "expected floating-point tensors, got ", self.scalar_type(),
