@@ -89,7 +89,7 @@ __global__ void unfold(Columns to, const S* image, int64_t image_stride, int64_t
   const auto step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < numel;
        i += step) {
-    const Place window = place_of(i, rows, to.columns.count);
+    const PlanePlace window = place_of(i, rows, to.columns.count);
     const int64_t n = window.plane / to.channels;
     const int64_t channel = window.plane - n * to.channels;
     const int64_t row = to.first_row + window.row;
@@ -117,7 +117,7 @@ __global__ void fold(Columns from, const Sum<S>* columns, S* image, int64_t firs
   const auto step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < numel;
        i += step) {
-    const Place pixel = place_of(i, rows, from.columns.size);
+    const PlanePlace pixel = place_of(i, rows, from.columns.size);
     const int64_t n = pixel.plane / from.channels;
     const int64_t channel = pixel.plane - n * from.channels;
     const int64_t row = first_row + pixel.row;

@@ -80,7 +80,7 @@ __global__ void max_pool(Planes p, const T* input, T* output, WindowOffsets offs
   const auto step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < numel;
        i += step) {
-    const Place window = place_of(i, p.rows.count, p.columns.count);
+    const PlanePlace window = place_of(i, p.rows.count, p.columns.count);
     const WindowTaps rows = p.rows.taps(window.row);
     const WindowTaps columns = p.columns.taps(window.column);
     const T* const plane = input + window.plane * p.pixels();
@@ -103,7 +103,7 @@ __global__ void max_pool(Planes p, const T* input, T* output, WindowOffsets offs
 /// Calls f(window, tap) for the windows of its plane that hold a pixel, in their order; `tap`
 /// counts the elements of the window row by row.
 template <typename F>
-__device__ __forceinline__ void for_each_window(const Planes& p, const Place& pixel, F&& f) {
+__device__ __forceinline__ void for_each_window(const Planes& p, const PlanePlace& pixel, F&& f) {
   const WindowRange rows = p.rows.windows(pixel.row, pixel.row);
   const WindowRange columns = p.columns.windows(pixel.column, pixel.column);
   for (int64_t y = rows.first; y < rows.last; ++y) {
@@ -122,7 +122,7 @@ __global__ void max_pool_backward(Planes p, const T* grad, T* output, WindowOffs
   const auto step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < numel;
        i += step) {
-    const Place pixel = place_of(i, p.rows.size, p.columns.size);
+    const PlanePlace pixel = place_of(i, p.rows.size, p.columns.size);
     const int64_t plane = pixel.plane * p.windows();
     Sum<T> sum = 0;
     for_each_window(p, pixel, [&](int64_t y, int64_t x, int64_t tap) {
@@ -140,7 +140,7 @@ __global__ void max_pool_gather(Planes p, const T* input, T* output, WindowOffse
   const auto step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < numel;
        i += step) {
-    const Place window = place_of(i, p.rows.count, p.columns.count);
+    const PlanePlace window = place_of(i, p.rows.count, p.columns.count);
     const int64_t offset = offsets.load(i);
     const int64_t row =
         window.row * p.rows.stride - p.rows.padding + offset / p.columns.kernel * p.rows.dilation;
@@ -178,7 +178,7 @@ __global__ void average_pool(Planes p, const T* input, T* output, Divisor diviso
   const auto step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < numel;
        i += step) {
-    const Place window = place_of(i, p.rows.count, p.columns.count);
+    const PlanePlace window = place_of(i, p.rows.count, p.columns.count);
     const WindowTaps rows = p.rows.taps(window.row);
     const WindowTaps columns = p.columns.taps(window.column);
     const T* const plane = input + window.plane * p.pixels();
@@ -197,7 +197,7 @@ __global__ void average_pool_backward(Planes p, const T* grad, T* output, Diviso
   const auto step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < numel;
        i += step) {
-    const Place pixel = place_of(i, p.rows.size, p.columns.size);
+    const PlanePlace pixel = place_of(i, p.rows.size, p.columns.size);
     const T* const plane = grad + pixel.plane * p.windows();
     Sum<T> sum = 0;
     for_each_window(p, pixel, [&](int64_t y, int64_t x, int64_t) {

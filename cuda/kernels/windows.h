@@ -57,14 +57,14 @@ struct WindowAxis {
 };
 
 /// An element of a batch of planes of `height` x `width`.
-struct Place {
+struct PlanePlace {
   int64_t plane;
   int64_t row;
   int64_t column;
 };
 
 /// Element i of such a batch.
-EBB_INLINE Place place_of(int64_t i, int64_t height, int64_t width) {
+EBB_INLINE PlanePlace place_of(int64_t i, int64_t height, int64_t width) {
   if (i <= 0xffffffff) {  // 32-bit divisions are several times as fast
     const auto small = static_cast<uint32_t>(i);
     const uint32_t line = small / static_cast<uint32_t>(width);

@@ -41,8 +41,7 @@ std::string advice(const std::string& fault) {
 }  // namespace
 
 std::string describe(const CallSite& site) {
-  std::string text = site.kernel == nullptr ? "" : "kernel " + std::string(site.kernel) + ", ";
-  return text + site.call + " at " + std::string(short_path(site.file)) + ":" +
+  return std::string(site.call) + " at " + std::string(short_path(site.file)) + ":" +
          std::to_string(site.line);
 }
 
@@ -57,11 +56,14 @@ bool is_sticky(cudaError_t error) noexcept {
 }
 
 void raise_cuda_error(cudaError_t error, const CallSite& site) {
+  raise_cuda_error(error, describe(site));
+}
+
+void raise_cuda_error(cudaError_t error, const std::string& what) {
   static_cast<void>(cudaGetLastError());
   const char* op = thread_state().op_name;
   const std::string fault =
-      std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ") in " +
-      describe(site);
+      std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ") in " + what;
   throw CUDAError((op == nullptr ? "" : std::string(op) + ": ") + "CUDA error: " + fault +
                       (is_sticky(error) ? advice(fault) : ""),
                   static_cast<int>(error));

@@ -9,12 +9,11 @@
 
 namespace ebb::cuda {
 
-/// Where a call stands in the source, and the kernel that it launches, if it does.
+/// Where a call stands in the source.
 struct CallSite {
   const char* call;
   const char* file;
   int line;
-  const char* kernel = nullptr;
 };
 
 /// "cudaStreamSynchronize(stream) at cuda/runtime/stream.cpp:42".
@@ -23,8 +22,9 @@ struct CallSite {
 /// Whether an error spoils the CUDA context: every later call of the process returns it too.
 [[nodiscard]] bool is_sticky(cudaError_t error) noexcept;
 
-/// Throws a CUDAError for a failed call, and clears the runtime's last error. The first sticky fault
-/// comes with advice; later ones refer to it.
+/// Throws a CUDAError for what failed, a call or a launch, and clears the runtime's last error. The
+/// first sticky fault comes with advice; later ones refer to it.
+[[noreturn]] EBB_API void raise_cuda_error(cudaError_t error, const std::string& what);
 [[noreturn]] EBB_API void raise_cuda_error(cudaError_t error, const CallSite& site);
 
 /// Forgets that a sticky fault was reported, for an emulated device that is set up anew.

@@ -18,17 +18,19 @@ std::string name_of(const void* kernel) {
 #endif
 }
 
-std::string str(const dim3& size) { return ebb::detail::concat('(', size.x, ", ", size.y, ", ", size.z, ')'); }
+std::string str(const dim3& size) {
+  return ebb::detail::concat('(', size.x, ", ", size.y, ", ", size.z, ')');
+}
 
 }  // namespace
 
 void check_launch(cudaError_t error, const void* kernel, const GridSize& grid, dim3 block,
                   size_t shared_bytes) {
   if (error == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // it is reported here
-  ebb::detail::raise(ebb::detail::concat("launching kernel ", name_of(kernel), "<<<", str(grid.size), ", ", str(block), ", ",
-               shared_bytes, " bytes shared>>> at ", grid.place.file, ":", grid.place.line,
-               " failed: ", cudaGetErrorName(error), ": ", cudaGetErrorString(error)));
+  raise_cuda_error(error, ebb::detail::concat("launching kernel ", name_of(kernel), "<<<",
+                                              str(grid.size), ", ", str(block), ", ", shared_bytes,
+                                              " bytes shared>>> at ", grid.place.file, ":",
+                                              grid.place.line));
 }
 
 }  // namespace ebb::cuda::internal

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include <ebb/cuda/runtime/api.h>
+#include <ebb/cuda/runtime/error.h>
 #include <ebb/cuda/runtime/place.h>
 #if defined(EBB_CUDA_EMULATED)
 #include <ebb/cuda/emulator/launch.h>
@@ -33,8 +34,9 @@ void check_launch(cudaError_t error, const void* kernel, const GridSize& grid, d
 
 /// Queues kernel<<<grid, block, shared_bytes, stream>>>(args...). Arguments convert to the kernel's
 /// parameter types as in a call; they are trivially copyable and at most 4 KiB in all. Throws an
-/// ebb::Error that names the kernel and the place if the launch is refused: an empty or too large
-/// grid or block, too much shared memory, or an earlier fault of the device.
+/// CUDAError that names the kernel and the place if the launch is refused: an empty or too large
+/// grid or block, too much shared memory, or an earlier fault of the device. With
+/// CUDA_LAUNCH_BLOCKING=1 it waits for the kernel, and faults of the kernel are reported here too.
 template <typename... P>
 void launch(void (*kernel)(P...), GridSize grid, dim3 block, size_t shared_bytes,
             cudaStream_t stream, std::type_identity_t<P>... args) {
@@ -42,9 +44,9 @@ void launch(void (*kernel)(P...), GridSize grid, dim3 block, size_t shared_bytes
   static_assert((sizeof(P) + ... + 0) <= 4096, "kernel arguments are at most 4 KiB in all");
   const void* address = reinterpret_cast<const void*>(kernel);
 #if defined(EBB_CUDA_EMULATED)
-  const cudaError_t error =
-      emulator::launch(kernel, std::tuple<P...>(args...), grid.size, block, shared_bytes, stream,
-                       grid.place);
+  cudaError_t error = emulator::launch(kernel, std::tuple<P...>(args...), grid.size, block,
+                                       shared_bytes, stream, grid.place);
+  if (error == cudaSuccess && launch_blocking()) error = cudaStreamSynchronize(stream);
 #else
   // One more than the arguments, since there may be none.
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&args))..., nullptr};
