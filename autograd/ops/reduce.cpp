@@ -77,7 +77,8 @@ Tensor share_among_equal(const Reduced& reduced, const Tensor& self, const Tenso
                          const Tensor& grad) {
   const Tensor extreme = reduced.restore(result);
   Tensor equal = self.eq(extreme);
-  if (reduced.mask != 0 && extreme.isnan().any().item<bool>()) {
+  // To look for NaN on a device is to wait for it; there they are always taken into account.
+  if (reduced.mask != 0 && (!self.is_cpu() || extreme.isnan().any().item<bool>())) {
     equal = equal.logical_or(self.isnan().logical_and(extreme.isnan()));
   }
   const Tensor count = self.dim() == 0 ? equal.sum() : equal.sum(IntArrayRef(reduced.dims()), true);

@@ -160,7 +160,10 @@ TensorBase randperm(int64_t n, ScalarType dtype, Device device,
   EBB_CHECK(dtype != kBool, "not implemented for Bool");
   EBB_CHECK(n - 1 <= largest_exact_integer(dtype), to_string(dtype),
             " does not hold all integers below n = ", n);
-  if (!device.is_cpu()) return to(randperm(n, dtype, kCPU, generator), dtype, device);
+  if (!device.is_cpu()) {
+    const Generator source = generator ? *generator : current_generator(device);
+    return to(randperm(n, dtype, kCPU, source), dtype, device);
+  }
   TensorBase result = arange(0, n, 1, dtype, device);
   const auto draw =
       (generator ? *generator : current_generator(device)).reserve(random::counters_for_64bit(n));

@@ -220,7 +220,7 @@ __device__ __forceinline__ void for_each_element(const E& elements, const Team& 
   const int64_t members = team.members();
   for (int64_t i = team.member(); i < line.n; i += kLineItems * members) {
     int64_t at[kLineItems];
-    T x[kLineItems];
+    T x[kLineItems] = {};
     for (int k = 0; k < kLineItems; ++k) {
       const int64_t element = i + k * members;
       at[k] = line.start + (element < line.n ? element : i) * line.step;

@@ -281,7 +281,7 @@ __global__ void sum_squares(StridedIndex<2> index, Operands<2, T> operands, uint
       T x[2];
       for (int k = 0; k < 2; ++k) {
         char* const from[1] = {operands[k].data + offsets[k]};
-        T value[1];
+        T value[1] = {};
         load_elements<T>(operands[k].dtype, from, value);
         x[k] = value[0];
       }

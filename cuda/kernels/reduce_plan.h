@@ -132,7 +132,7 @@ struct ReduceSource {
     const int64_t members = team.members();
     for (int64_t i = begin + team.member(); i < end; i += kLineItems * members) {
       int64_t at[kLineItems];
-      T x[kLineItems];
+      T x[kLineItems] = {};
       for (int k = 0; k < kLineItems; ++k) {
         const int64_t element = i + k * members;
         at[k] = base + index(element < end ? element : i);

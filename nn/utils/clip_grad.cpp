@@ -17,12 +17,30 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& parameters) {
   return result;
 }
 
+/// The norm of each gradient. Those of a device are fetched together, so that the host waits once.
+std::vector<double> norms_of(const std::vector<Tensor>& grads, double norm_type) {
+  std::vector<double> result;
+  std::vector<Tensor> on_device;
+  const Device device = grads[0].device();
+  for (const Tensor& grad : grads) {
+    const Tensor norm = grad.norm(norm_type);
+    if (!device.is_cpu() && grad.device() == device)
+      on_device.push_back(norm.to(kDouble));
+    else
+      result.push_back(norm.item<double>());
+  }
+  if (on_device.empty()) return result;
+  const Tensor fetched = stack(on_device).cpu();
+  const auto* data = fetched.const_data_ptr<double>();
+  result.insert(result.end(), data, data + fetched.numel());
+  return result;
+}
+
 /// The norm of all elements together, from the norms of the parts.
 double total_norm(const std::vector<Tensor>& grads, double norm_type) {
   if (norm_type == 0) return static_cast<double>(grads.size());
   double total = 0;
-  for (const Tensor& grad : grads) {
-    const auto norm = grad.norm(norm_type).item<double>();
+  for (const double norm : norms_of(grads, norm_type)) {
     if (!std::isinf(norm_type)) {
       total += std::pow(norm, norm_type);
     } else if (std::isnan(norm) || norm > total) {
