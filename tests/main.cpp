@@ -10,9 +10,13 @@
 #include <string_view>
 
 #include <ebb/core/device_setup.h>
+#include <ebb/cuda/cuda.h>
 #ifdef EBB_CUDA_EMULATED
 #include <ebb/cuda/emulator.h>
 #endif
+
+/// The exit code that the build reads as "not run".
+constexpr int kSkipped = 77;
 
 int main(int argc, char** argv) {
   Catch::Session session;
@@ -22,6 +26,10 @@ int main(int argc, char** argv) {
 #ifdef EBB_CUDA_EMULATED
     ebb::cuda::emulator::enable({.devices = 2});
 #endif
+    if (!ebb::cuda::is_available()) {
+      std::cout << "skipped, there is no GPU: " << ebb::cuda::unavailable_reason() << std::endl;
+      return kSkipped;
+    }
     ebb::set_default_device(ebb::kCUDA);
   }
   std::cout << "seed of the order: " << session.config().rngSeed() << std::endl;

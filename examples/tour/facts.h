@@ -16,8 +16,10 @@ struct Options {
   int64_t batch_size = 64;
   std::string data;
   std::string json;
+  std::string device = "cpu";
   uint64_t seed = 1;
   int threads = 0;
+  int64_t digits = 0;  ///< of each set at most; 0: all of them
   bool quick = false;
 };
 
@@ -44,6 +46,7 @@ struct Moment {
 };
 
 struct Facts {
+  std::string device;  ///< whose memory all figures are about
   double test_accuracy = 0;
   int64_t parameters = 0;
   int64_t peak_bytes = 0;
@@ -53,6 +56,7 @@ struct Facts {
   std::vector<Moment> moments;
   int64_t evaluation_peak_no_grad = 0;
   int64_t evaluation_peak_with_grad = 0;
+  int64_t host_peak_bytes = 0;  ///< of the CPU's memory, where the device is another
 };
 
 /// Trains and evaluates, and reports progress on stderr.

@@ -26,6 +26,11 @@ tour::Options parse(int argc, char** argv) {
   app.add_option("--threads", options.threads, "Threads (0: as many as there are CPUs)")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+  app.add_option("--device", options.device, "Where to train: cpu, cuda or cuda:N")
+      ->capture_default_str();
+  app.add_option("--digits", options.digits, "Digits of each set to use at most (0: all)")
+      ->check(CLI::Range(int64_t{0}, int64_t{60000}))
+      ->capture_default_str();
   app.add_flag("--short", options.quick, "One epoch over a part of the digits, for checks");
   try {
     app.parse(argc, argv);

@@ -43,9 +43,13 @@ std::string temporary_name(const std::string& path) { return path + ".part"; }
 }  // namespace
 
 void print(const Facts& facts) {
-  std::printf("\ntest accuracy %.2f %%, %s parameters, %.1f s, peak %s bytes\n",
+  std::printf("\ntest accuracy %.2f %%, %s parameters, %.1f s, peak %s bytes on %s\n",
               100 * facts.test_accuracy, grouped(facts.parameters).c_str(), facts.seconds,
-              grouped(facts.peak_bytes).c_str());
+              grouped(facts.peak_bytes).c_str(), facts.device.c_str());
+  if (facts.host_peak_bytes > 0) {
+    std::printf("the host's tensors (digits and batches on their way): peak %s bytes on cpu\n",
+                grouped(facts.host_peak_bytes).c_str());
+  }
 
   print_header("phase (bytes above its start)", "peak", "net, last call");
   for (const Phase& phase : facts.phases) print_row(phase.name, phase.peak_bytes, phase.net_bytes);
@@ -94,7 +98,9 @@ void check_writable(const std::string& path) {
 void write_json(const Facts& facts, const Options& options) {
   nlohmann::ordered_json json;
   json["test_accuracy"] = facts.test_accuracy;
+  json["device"] = facts.device;
   json["peak_bytes"] = facts.peak_bytes;
+  if (facts.host_peak_bytes > 0) json["host_peak_bytes"] = facts.host_peak_bytes;
   json["parameters"] = facts.parameters;
   json["seconds"] = facts.seconds;
   json["epochs"] = options.epochs;

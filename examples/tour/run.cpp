@@ -37,10 +37,12 @@ EBB_MODULE(Net);
 /// Runs one call of a phase in a memory scope of its own and adds its figures.
 class Phases {
  public:
+  explicit Phases(ebb::Device device) : device_(device) {}
+
   void run(const std::string& name, const std::function<void()>& body) {
     Phase& phase = find(name);
     const auto start = std::chrono::steady_clock::now();
-    ebb::memory::Scope scope(phase.name.c_str());
+    ebb::memory::Scope scope(phase.name, device_);
     body();
     phase.calls += 1;
     phase.peak_bytes = std::max(phase.peak_bytes, scope.peak_bytes());
@@ -59,6 +61,7 @@ class Phases {
     return phases_.back();
   }
 
+  ebb::Device device_;
   std::vector<Phase> phases_;
 };
 
@@ -87,8 +90,9 @@ class Progress {
   bool is_terminal_ = isatty(STDERR_FILENO) != 0;
 };
 
-Moment moment(std::string when) {
-  return {std::move(when), ebb::memory::memory_allocated(), ebb::memory::memory_reserved()};
+Moment moment(std::string when, ebb::Device device) {
+  return {std::move(when), ebb::memory::memory_allocated(device),
+          ebb::memory::memory_reserved(device)};
 }
 
 /// The digits of a set, at most `most` of them.
@@ -105,20 +109,23 @@ class Digits : public data::datasets::Dataset<Digits> {
 };
 
 auto pipeline(const Options& options, data::datasets::MNIST::Mode mode) {
-  const size_t most = options.quick ? 1024 : SIZE_MAX;
+  const size_t most = options.digits > 0 ? static_cast<size_t>(options.digits)
+                      : options.quick    ? 1024
+                                         : SIZE_MAX;
   return Digits(data::datasets::MNIST(options.data, mode), most)
       .map(data::transforms::Normalize<>(0.1307, 0.3081))
       .map(data::transforms::Stack<>());
 }
 
 template <typename Loader>
-double evaluate(Net& net, Loader& loader) {
+double evaluate(Net& net, Loader& loader, ebb::Device device) {
   const ebb::NoGradGuard no_grad;
   net->eval();
   int64_t right = 0;
   int64_t total = 0;
   for (auto& batch : loader) {
-    right += net->forward(batch.data).argmax(1).eq(batch.target).sum().template item<int64_t>();
+    const Tensor digits = net->forward(batch.data.to(device)).argmax(1);
+    right += digits.eq(batch.target.to(device)).sum().template item<int64_t>();
     total += batch.target.size(0);
   }
   net->train();
@@ -127,14 +134,23 @@ double evaluate(Net& net, Loader& loader) {
 
 template <typename Loader>
 void train(Net& net, Loader& loader, ebb::optim::Optimizer& optimizer, Phases& phases,
-           const std::function<void(int64_t, double)>& after_batch) {
+           ebb::Device device, const std::function<void(int64_t, double)>& after_batch) {
   auto batches = loader.end();
-  phases.run("load", [&] { batches = loader.begin(); });
+  Tensor images, labels;
+  const auto load = [&] {
+    if (batches == loader.end()) return;
+    images = batches->data.to(device);
+    labels = batches->target.to(device);
+  };
+  phases.run("load", [&] {
+    batches = loader.begin();
+    load();
+  });
   for (int64_t done = 1; batches != loader.end(); ++done) {
     Tensor output, loss;
-    phases.run("forward", [&] { output = net->forward(batches->data); });
+    phases.run("forward", [&] { output = net->forward(images); });
     phases.run("loss", [&] {
-      loss = ebb::cross_entropy_loss(output, batches->target);
+      loss = ebb::cross_entropy_loss(output, labels);
       output.reset();
     });
     phases.run("backward", [&] { loss.backward(); });
@@ -144,20 +160,26 @@ void train(Net& net, Loader& loader, ebb::optim::Optimizer& optimizer, Phases& p
     });
     after_batch(done, loss.item<double>());
     loss.reset();
-    phases.run("load", [&] { ++batches; });
+    phases.run("load", [&] {
+      images.reset();
+      labels.reset();
+      ++batches;
+      load();
+    });
   }
 }
 
 int64_t evaluation_peak(Net& net, const Tensor& images, bool record) {
   const ebb::AutoGradMode mode(record);
-  ebb::memory::Scope scope("one batch");
+  ebb::memory::Scope scope("one batch", images.device());
   (void)net->forward(images);
   return scope.peak_bytes();
 }
 
-void note_peak(Facts& facts) {
-  facts.peak_bytes = ebb::memory::max_memory_allocated();
-  const auto at_peak = ebb::memory::categories_at_peak();
+void note_peak(Facts& facts, ebb::Device device) {
+  facts.peak_bytes = ebb::memory::max_memory_allocated(device);
+  if (!device.is_cpu()) facts.host_peak_bytes = ebb::memory::max_memory_allocated(ebb::kCPU);
+  const auto at_peak = ebb::memory::categories_at_peak(device);
   for (int i = 0; i < ebb::memory::kCategories; ++i) {
     const auto category = static_cast<ebb::memory::Category>(i);
     facts.categories.push_back({ebb::memory::name(category), at_peak[static_cast<size_t>(i)]});
@@ -165,7 +187,7 @@ void note_peak(Facts& facts) {
 }
 
 /// Everything that lives as long as the model; what is left when it returns is the caller's.
-void train_and_evaluate(const Options& options, Facts& facts, Phases& phases) {
+void train_and_evaluate(const Options& options, ebb::Device device, Facts& facts, Phases& phases) {
   auto train_set = pipeline(options, data::datasets::MNIST::Mode::kTrain);
   auto test_set = pipeline(options, data::datasets::MNIST::Mode::kTest);
   const auto batch_size = static_cast<size_t>(options.batch_size);
@@ -176,6 +198,7 @@ void train_and_evaluate(const Options& options, Facts& facts, Phases& phases) {
       std::move(test_set), data::DataLoaderOptions().batch_size(batch_size));
 
   Net net;
+  net->to(device);
   for (const Tensor& parameter : net->parameters()) facts.parameters += parameter.numel();
   ebb::optim::Adam optimizer(net->parameters(), ebb::optim::AdamOptions(2e-3));
   ebb::optim::StepLR schedule(optimizer, /*step_size=*/2, /*gamma=*/0.5);
@@ -185,20 +208,20 @@ void train_and_evaluate(const Options& options, Facts& facts, Phases& phases) {
   const Progress progress(epochs, batches);
   for (int epoch = 1; epoch <= epochs; ++epoch) {
     double total_loss = 0;
-    train(net, *train_loader, optimizer, phases, [&](int64_t done, double loss) {
+    train(net, *train_loader, optimizer, phases, device, [&](int64_t done, double loss) {
       total_loss += loss;
       progress.batch(epoch, done, loss);
     });
     schedule.step();
-    phases.run("evaluation", [&] { facts.test_accuracy = evaluate(net, *test_loader); });
+    phases.run("evaluation", [&] { facts.test_accuracy = evaluate(net, *test_loader, device); });
     progress.epoch(epoch, total_loss / static_cast<double>(batches), facts.test_accuracy);
   }
-  note_peak(facts);
+  note_peak(facts, device);
 
-  const auto images = ebb::zeros({options.batch_size, 1, 28, 28});
+  const auto images = ebb::zeros({options.batch_size, 1, 28, 28}, device);
   facts.evaluation_peak_with_grad = evaluation_peak(net, images, true);
   facts.evaluation_peak_no_grad = evaluation_peak(net, images, false);
-  facts.moments.push_back(moment("trained model and data in scope"));
+  facts.moments.push_back(moment("trained model and data in scope", device));
 }
 
 }  // namespace
@@ -206,14 +229,16 @@ void train_and_evaluate(const Options& options, Facts& facts, Phases& phases) {
 Facts run(const Options& options) {
   if (options.threads > 0) ebb::set_num_threads(options.threads);
   ebb::manual_seed(options.seed);
+  const ebb::Device device = ebb::resolve(ebb::Device(options.device));
   Facts facts;
-  Phases phases;
+  facts.device = device.str();
+  Phases phases(device);
   const auto start = std::chrono::steady_clock::now();
-  facts.moments.push_back(moment("before anything"));
-  train_and_evaluate(options, facts, phases);
-  facts.moments.push_back(moment("model and data out of scope"));
-  ebb::memory::empty_cache();
-  facts.moments.push_back(moment("after empty_cache()"));
+  facts.moments.push_back(moment("before anything", device));
+  train_and_evaluate(options, device, facts, phases);
+  facts.moments.push_back(moment("model and data out of scope", device));
+  ebb::memory::empty_cache(device);
+  facts.moments.push_back(moment("after empty_cache()", device));
   facts.phases = phases.all();
   facts.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return facts;

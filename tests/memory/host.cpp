@@ -116,10 +116,10 @@ TEST_CASE("free blocks and the tail of a block are poisoned through the hooks") 
   static std::vector<std::tuple<char, uintptr_t, size_t>> calls;
   calls.clear();
   AllocatorOptions options;
-  options.hooks.poison = [](const void* data, size_t bytes, Device, StreamId) {
+  options.hooks.poison = [](const void* data, size_t bytes, ebb::Device, StreamId) {
     calls.emplace_back('p', reinterpret_cast<uintptr_t>(data), bytes);
   };
-  options.hooks.unpoison = [](const void* data, size_t bytes, Device, StreamId) {
+  options.hooks.unpoison = [](const void* data, size_t bytes, ebb::Device, StreamId) {
     calls.emplace_back('u', reinterpret_cast<uintptr_t>(data), bytes);
   };
   Fixture f("", options);
