@@ -43,8 +43,9 @@ __device__ __forceinline__ void dispatch_element(ScalarType type, F&& f) {
     case ScalarType::BFloat16:
       return f(BFloat16{});
     case ScalarType::Undefined:
-      return;
+      break;
   }
+  __builtin_unreachable();  // tensors have a dtype
 }
 
 /// The element at `from` as a number of type T.
