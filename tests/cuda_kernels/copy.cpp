@@ -18,7 +18,7 @@ TEST_CASE("copies between all layouts and dtypes agree with the CPU's") {
       }
     }
   }
-  CHECK(compared > 500'000);
+  CHECK(compared > 300'000);
 }
 
 TEST_CASE("matrices are turned whatever their sizes, alone and in stacks") {

@@ -121,7 +121,7 @@ TEST_CASE("numbers beside tensors, and elements repeated by the device, act as o
       const Tensor device = host.to(kCUDA);
       const Tensor one = numbers({}, dtype, 9);
       CHECK(differences(host * 3, device * 3) == 0);
-      CHECK(differences(rsub(host, 2.5, 2), rsub(device, 2.5, 2)) == 0);
+      if (dtype != kBool) CHECK(differences(rsub(host, 2.5, 2), rsub(device, 2.5, 2)) == 0);
       CHECK(differences(host < 1, device < 1) == 0);
       CHECK(differences(host * one, device * one.to(kCUDA)) == 0);
       CHECK(differences(host * one, device * one) == 0);
