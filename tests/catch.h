@@ -11,4 +11,10 @@ namespace Catch::Matchers {
 /// Version 3's name for version 2's Contains.
 inline auto ContainsSubstring(const std::string& text) { return Contains(text); }
 }  // namespace Catch::Matchers
+#if defined(CATCH_CONFIG_RUNNER)
+namespace Catch {
+/// Version 3's name.
+using EventListenerBase = TestEventListenerBase;
+}  // namespace Catch
+#endif
 #endif

@@ -18,6 +18,19 @@
 /// The exit code that the build reads as "not run".
 constexpr int kSkipped = 77;
 
+#ifdef EBB_CUDA_EMULATED
+namespace {
+/// Reports of the emulator name the test, whose random order does not depend on those before it.
+struct NameTheTest : Catch::EventListenerBase {
+  using Catch::EventListenerBase::EventListenerBase;
+  void testCaseStarting(const Catch::TestCaseInfo& test) override {
+    ebb::cuda::emulator::begin_test(test.name);
+  }
+};
+CATCH_REGISTER_LISTENER(NameTheTest)
+}  // namespace
+#endif
+
 int main(int argc, char** argv) {
   Catch::Session session;
   if (const int error = session.applyCommandLine(argc, argv); error != 0) return error;

@@ -21,9 +21,9 @@ namespace ebb::cuda::emulator {
 
 EBB_API void block_barrier(Place place);
 
-/// The last of the lanes or threads to come combines what all brought: `offers` has a place for each
-/// lane of the warp (those of the mask are set) or thread of the block, `extent` is the mask or the
-/// number of threads.
+/// The last of the lanes or threads to come combines what all brought: `offers` has a place for
+/// each lane of the warp (those of the mask are set) or thread of the block, `extent` is the mask
+/// or the number of threads.
 using Combine = void (*)(void* const* offers, uint32_t extent, const void* state);
 EBB_API void warp_exchange(const char* what, void* offer, uint32_t mask, Combine combine,
                            const void* state, Place place);
@@ -35,6 +35,8 @@ EBB_API void block_exchange(const char* what, void* offer, Combine combine, cons
 
 /// Where a shared variable is in the launch that runs; one for each declaration.
 struct SharedVariable {
+  const char* name;
+  Place place;
   uint64_t block = 0;  // the block that it was last looked up by
   void* data = nullptr;
 };

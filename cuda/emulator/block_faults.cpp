@@ -60,9 +60,8 @@ void BlockScheduler::fault_of_early_exit(uint32_t waiting) {
     if (waiting == current_) {
       for (gone = 0; !(warps_[gone / kWarp].exited >> gone % kWarp & 1);) ++gone;
     }
-    const std::string text =
-        "exit while others wait: " + describe_thread(gone) + " has returned, but " +
-        describe_wait(waiting) + " for it" + context();
+    const std::string text = "exit while others wait: " + describe_thread(gone) +
+                             " has returned, but " + describe_wait(waiting) + " for it" + context();
     report(text, cudaErrorLaunchFailure);
   }
   leave_block();
@@ -114,8 +113,7 @@ void BlockScheduler::check_mask(const Warp& warp, uint32_t mask, const char* wha
   if (wrong == nullptr) return;
   {
     const std::string text = std::string(wrong) + ": " + what + " at " + str(place) +
-                             " with mask " + hex(mask) + ", wrong lanes " + hex(lanes) +
-                             context();
+                             " with mask " + hex(mask) + ", wrong lanes " + hex(lanes) + context();
     report(text, cudaErrorLaunchFailure);
   }
   leave_block();
@@ -129,10 +127,10 @@ void BlockScheduler::check_same_exchange(uint32_t warp, uint32_t mask) {
     const Thread& other = state_[thread];
     if (other.mask == mask && same(other.place, self.place)) continue;
     {
-      const std::string text = "lanes of a warp meet in different exchanges: " +
-                               describe_wait(current_) + " with mask " + hex(mask) + ", but " +
-                               describe_wait(thread) + " with mask " + hex(other.mask) + "\n  in " +
-                               describe(*launch_);
+      const std::string text =
+          "lanes of a warp meet in different exchanges: " + describe_wait(current_) +
+          " with mask " + hex(mask) + ", but " + describe_wait(thread) + " with mask " +
+          hex(other.mask) + "\n  in " + describe(*launch_);
       report(text, cudaErrorLaunchFailure);
     }
     leave_block();
@@ -143,8 +141,8 @@ void report_source_outside_mask(const char* what, int lane, int source, uint32_t
                                 Place place) {
   {
     const std::string text = std::string("a lane reads from one outside the mask: in ") + what +
-                             " at " + str(place) + " lane " + std::to_string(lane) + " reads lane " +
-                             std::to_string(source) + ", the mask is " + hex(mask);
+                             " at " + str(place) + " lane " + std::to_string(lane) +
+                             " reads lane " + std::to_string(source) + ", the mask is " + hex(mask);
     // The running thread is the last of the lanes to come.
     report(text + scheduler().context(), cudaErrorLaunchFailure);
   }
@@ -153,8 +151,10 @@ void report_source_outside_mask(const char* what, int lane, int source, uint32_t
 
 void report_too_much_shared_memory(size_t used, size_t limit) {
   {
-    report("too much shared memory: " + std::to_string(used) + " bytes, where a block of this "
-           "launch may have " + std::to_string(limit) + scheduler().context(),
+    report("too much shared memory: " + std::to_string(used) +
+               " bytes, where a block of this "
+               "launch may have " +
+               std::to_string(limit) + scheduler().context(),
            cudaErrorLaunchFailure);
   }
   scheduler().leave_block();

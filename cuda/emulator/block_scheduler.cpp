@@ -1,6 +1,7 @@
 #include <ebb/cuda/emulator/block_scheduler.h>
 
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 uint3 threadIdx{};
@@ -37,13 +38,13 @@ void BlockScheduler::begin(const Launch& launch, bool early_exit, Random random)
   blockDim = block;
   gridDim = launch.grid;
   threads_ = block.x * block.y * block.z;
+  order_.resize(threads_);
+  std::iota(order_.begin(), order_.end(), 0u);
   if (block.x == indices_of_.x && block.y == indices_of_.y && block.z == indices_of_.z) return;
   indices_of_ = block;
   indices_.clear();
-  order_.clear();
   for (uint32_t i = 0; i < threads_; ++i) {
     indices_.push_back({i % block.x, i / block.x % block.y, i / (block.x * block.y)});
-    order_.push_back(i);
   }
   state_.assign(threads_, {});
   offers_.assign(threads_, nullptr);
@@ -240,8 +241,8 @@ void block_exchange(const char* what, void* offer, Combine combine, const void* 
   scheduler().wait_for_block(what, offer, combine, state, place);
 }
 
-void warp_exchange(const char* what, void* offer, uint32_t mask, Combine combine,
-                   const void* state, Place place) {
+void warp_exchange(const char* what, void* offer, uint32_t mask, Combine combine, const void* state,
+                   Place place) {
   scheduler().wait_for_warp(what, offer, mask, combine, state, place);
 }
 

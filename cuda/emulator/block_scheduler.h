@@ -92,7 +92,7 @@ class BlockScheduler {
   uint32_t threads_ = 0;  // in a block
   uint32_t current_ = 0;
   std::vector<uint32_t> order_;
-  uint32_t first_ = 0;    // where the block begins in the order
+  uint32_t first_ = 0;  // where the block begins in the order
   uint32_t started_ = 0;
   uint32_t exited_ = 0;
   uint32_t blocks_ = 0;

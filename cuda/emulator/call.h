@@ -15,7 +15,8 @@ class Call {
 
   [[nodiscard]] bool failed() const { return error_ != cudaSuccess; }
   [[nodiscard]] cudaError_t error() const { return error_; }
-  /// Ends a call of the runtime: remembers an error for cudaGetLastError. cudaErrorNotReady is none.
+  /// Ends a call of the runtime: remembers an error for cudaGetLastError. cudaErrorNotReady is
+  /// none.
   cudaError_t end(cudaError_t error) const;
 
  private:

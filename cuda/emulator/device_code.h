@@ -19,9 +19,10 @@
 
 /// Declares `name`, an object or array of the type that follows, in the block's shared memory. Its
 /// content is undefined until the block writes it: the emulator fills it with NaN.
-#define EBB_SHARED(name, ...)                                                       \
-  static ::ebb::cuda::emulator::SharedVariable name##_in_shared_memory;             \
-  std::type_identity_t<__VA_ARGS__>& name =                                         \
+#define EBB_SHARED(name, ...)                                           \
+  static ::ebb::cuda::emulator::SharedVariable name##_in_shared_memory{ \
+      #name, ::ebb::cuda::Place::here()};                               \
+  std::type_identity_t<__VA_ARGS__>& name =                             \
       ::ebb::cuda::emulator::shared<std::type_identity_t<__VA_ARGS__>>(name##_in_shared_memory)
 
 /// Waits for all threads of the block; their writes before it are seen by all of them after it.
@@ -128,8 +129,8 @@ inline uint32_t warp_id() { return linear_thread() / kWarpSize; }
 /// Waits for the lanes of `mask`; their writes before it are seen by all of them after it.
 inline void sync_warp(uint32_t mask = kFullMask, Place place = Place::here()) {
   emulator::Offer<int> mine{0};
-  emulator::exchange_in_warp("sync_warp", mine, mask,
-                             [](emulator::Offer<int>* const*, uint32_t) {}, place);
+  emulator::exchange_in_warp(
+      "sync_warp", mine, mask, [](emulator::Offer<int>* const*, uint32_t) {}, place);
 }
 
 /// The value of lane `lane`. All lanes of `mask` must call, with the same mask, and `lane` must be

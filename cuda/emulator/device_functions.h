@@ -17,22 +17,22 @@ T update(T* address, F change) {
 }
 }  // namespace ebb::cuda::emulator
 
-#define EBB_EMULATED_ATOMIC(T, name, result)                                       \
-  inline T name(T* address, T value) {                                              \
+#define EBB_EMULATED_ATOMIC(T, name, result)                                         \
+  inline T name(T* address, T value) {                                               \
     return ebb::cuda::emulator::update(address, [=](T old) -> T { return result; }); \
   }
-#define EBB_EMULATED_ATOMICS(T)                                                     \
-  EBB_EMULATED_ATOMIC(T, atomicAdd, old + value)                                    \
-  EBB_EMULATED_ATOMIC(T, atomicAnd, old & value)                                    \
-  EBB_EMULATED_ATOMIC(T, atomicOr, old | value)                                     \
-  EBB_EMULATED_ATOMIC(T, atomicMax, old < value ? value : old)                      \
-  EBB_EMULATED_ATOMIC(T, atomicMin, value < old ? value : old)                      \
-  inline T atomicExch(T* address, T value) {                                        \
-    return ebb::cuda::emulator::update(address, [=](T) { return value; });          \
-  }                                                                                 \
-  inline T atomicCAS(T* address, T expected, T value) {                             \
-    return ebb::cuda::emulator::update(                                             \
-        address, [=](T old) { return old == expected ? value : old; });             \
+#define EBB_EMULATED_ATOMICS(T)                                                               \
+  EBB_EMULATED_ATOMIC(T, atomicAdd, old + value)                                              \
+  EBB_EMULATED_ATOMIC(T, atomicAnd, old& value)                                               \
+  EBB_EMULATED_ATOMIC(T, atomicOr, old | value)                                               \
+  EBB_EMULATED_ATOMIC(T, atomicMax, old < value ? value : old)                                \
+  EBB_EMULATED_ATOMIC(T, atomicMin, value < old ? value : old)                                \
+  inline T atomicExch(T* address, T value) {                                                  \
+    return ebb::cuda::emulator::update(address, [=](T) { return value; });                    \
+  }                                                                                           \
+  inline T atomicCAS(T* address, T expected, T value) {                                       \
+    return ebb::cuda::emulator::update(address,                                               \
+                                       [=](T old) { return old == expected ? value : old; }); \
   }
 EBB_EMULATED_ATOMICS(int)
 EBB_EMULATED_ATOMICS(unsigned)

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include <ebb/cuda/emulator/block_scheduler.h>
+#include <ebb/cuda/emulator/crash.h>
 #include <ebb/cuda/emulator/function_attributes.h>
 #include <ebb/cuda/emulator/shared_memory.h>
 #include <ebb/cuda/emulator/state.h>
@@ -17,8 +18,11 @@ class BlockOrder {
   BlockOrder(uint64_t blocks, Random& random)
       : blocks_(blocks), next_(random.next() % blocks), stride_(1) {
     switch (random.below(4)) {
-      case 0: break;
-      case 1: stride_ = blocks - 1; break;
+      case 0:
+        break;
+      case 1:
+        stride_ = blocks - 1;
+        break;
       default:
         do stride_ = random.next() % blocks;
         while (std::gcd(stride_, blocks) != 1);
@@ -39,6 +43,7 @@ class BlockOrder {
 }  // namespace
 
 bool execute(const Launch& launch) {
+  watch_for_crashes();
   Random random(state().random.next());
   const uint64_t blocks = uint64_t{1} * launch.grid.x * launch.grid.y * launch.grid.z;
   BlockOrder order(blocks, random);
@@ -50,7 +55,7 @@ bool execute(const Launch& launch) {
                 static_cast<unsigned>(block / launch.grid.x % launch.grid.y),
                 static_cast<unsigned>(block / launch.grid.x / launch.grid.y)};
     begin_block_of_shared_memory();
-    if (!scheduler().run_block()) return false;
+    if (!scheduler().run_block() || !check_block_of_shared_memory(launch)) return false;
   }
   return true;
 }

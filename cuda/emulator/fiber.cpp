@@ -78,6 +78,8 @@ void Fiber::arrive(Fiber& from, void* context) {
 #endif
 }
 
+size_t Fiber::stack_bytes() { return kStack; }
+
 bool Fiber::overflowed_at(const void* address) const {
   const char* at = static_cast<const char*>(address);
   return mapping_ != nullptr && at >= mapping_ && at < mapping_ + kGuard;

@@ -23,6 +23,8 @@ class Fiber {
   void switch_to(Fiber& to);
   /// Forgets what the stack holds: the body starts anew when it is next resumed.
   void restart();
+  /// The size of an own stack.
+  static size_t stack_bytes();
   /// Whether the address is in the page behind the stack's end.
   [[nodiscard]] bool overflowed_at(const void* address) const;
 

@@ -38,9 +38,7 @@ cudaError_t launch(void (*kernel)(P...), std::tuple<P...> args, dim3 grid, dim3 
    public:
     Call(void (*kernel)(P...), const std::tuple<P...>& args) : kernel_(kernel), args_(args) {}
     void run_thread() const override { std::apply(kernel_, args_); }
-    const void* address() const noexcept override {
-      return reinterpret_cast<const void*>(kernel_);
-    }
+    const void* address() const noexcept override { return reinterpret_cast<const void*>(kernel_); }
 
    private:
     void (*kernel_)(P...);

@@ -75,8 +75,8 @@ cudaError_t allocate_device(int device, void** data, size_t bytes) {
   }
   Piece piece;
   piece.mapped = round_up(counted, kPage) + 2 * kPage;
-  void* mapping = mmap(nullptr, piece.mapped, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* mapping =
+      mmap(nullptr, piece.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return cudaErrorMemoryAllocation;
   piece.mapping = static_cast<char*>(mapping);
   char* begin = piece.mapping + kPage;
@@ -84,7 +84,8 @@ cudaError_t allocate_device(int device, void** data, size_t bytes) {
     munmap(mapping, piece.mapped);
     return cudaErrorMemoryAllocation;
   }
-  // What an earlier mapping left in the sanitizer's shadow is gone; the rest of the page is not ours.
+  // What an earlier mapping left in the sanitizer's shadow is gone; the rest of the page is not
+  // ours.
   poison_range(begin + bytes, round_up(bytes, kPage) - bytes);
   piece.info = {cudaMemoryTypeDevice, device, begin, bytes};
   m.pieces[begin] = piece;

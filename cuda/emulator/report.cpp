@@ -1,13 +1,9 @@
 #include <ebb/cuda/emulator/report.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <utility>
 #include <vector>
-
-#include <cxxabi.h>
-#include <dlfcn.h>
 
 #include <ebb/cuda/emulator/state.h>
 #include <ebb/cuda/emulator/streams.h>
@@ -72,21 +68,6 @@ std::string str(const Place& place) {
 std::string str(const uint3& index) {
   return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +
          std::to_string(index.z) + ")";
-}
-
-std::string kernel_name(const void* address) {
-  Dl_info info{};
-  const bool found = dladdr(address, &info) != 0 && info.dli_sname != nullptr;
-  if (!found || info.dli_saddr != address) {
-    char text[32];
-    std::snprintf(text, sizeof text, "at %p", address);
-    return text;
-  }
-  int status = 0;
-  char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
-  std::string name = readable != nullptr ? readable : info.dli_sname;
-  std::free(readable);
-  return name;
 }
 
 std::string describe(const Launch& launch) {

@@ -66,8 +66,7 @@ EBB_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned 
 EBB_API cudaError_t cudaStreamDestroy(cudaStream_t stream);
 EBB_API cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 EBB_API cudaError_t cudaStreamQuery(cudaStream_t stream);
-EBB_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
-                                        unsigned flags = 0);
+EBB_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 EBB_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
 EBB_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);
 EBB_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);

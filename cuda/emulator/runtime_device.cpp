@@ -57,8 +57,7 @@ constexpr ErrorText kErrors[] = {
      "an illegal memory access was encountered"},
     {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
      "too many resources requested for launch"},
-    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout",
-     "the launch timed out and was terminated"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
     {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
      "peer access is already enabled"},
     {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",
@@ -111,24 +110,39 @@ int attribute(cudaDeviceAttr name) {
   switch (name) {
     case cudaDevAttrMaxThreadsPerBlock:
     case cudaDevAttrMaxBlockDimX:
-    case cudaDevAttrMaxBlockDimY: return kMaxThreads;
-    case cudaDevAttrMaxBlockDimZ: return kMaxBlockZ;
-    case cudaDevAttrMaxGridDimX: return kMaxGridX;
+    case cudaDevAttrMaxBlockDimY:
+      return kMaxThreads;
+    case cudaDevAttrMaxBlockDimZ:
+      return kMaxBlockZ;
+    case cudaDevAttrMaxGridDimX:
+      return kMaxGridX;
     case cudaDevAttrMaxGridDimY:
-    case cudaDevAttrMaxGridDimZ: return kMaxGridYZ;
-    case cudaDevAttrMaxSharedMemoryPerBlock: return static_cast<int>(kSharedBytes);
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return static_cast<int>(kSharedBytesOptIn);
+    case cudaDevAttrMaxGridDimZ:
+      return kMaxGridYZ;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return static_cast<int>(kSharedBytes);
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return static_cast<int>(kSharedBytesOptIn);
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       return static_cast<int>(kSharedPerMultiprocessor);
-    case cudaDevAttrWarpSize: return warpSize;
-    case cudaDevAttrMaxRegistersPerBlock: return 65536;
-    case cudaDevAttrClockRate: return 1000000;
-    case cudaDevAttrMultiProcessorCount: return kMultiprocessors;
-    case cudaDevAttrUnifiedAddressing: return 1;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: return kThreadsPerMultiprocessor;
-    case cudaDevAttrComputeCapabilityMajor: return 9;
-    case cudaDevAttrComputeCapabilityMinor: return 0;
-    case cudaDevAttrMemoryPoolsSupported: return 0;
+    case cudaDevAttrWarpSize:
+      return warpSize;
+    case cudaDevAttrMaxRegistersPerBlock:
+      return 65536;
+    case cudaDevAttrClockRate:
+      return 1000000;
+    case cudaDevAttrMultiProcessorCount:
+      return kMultiprocessors;
+    case cudaDevAttrUnifiedAddressing:
+      return 1;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return kThreadsPerMultiprocessor;
+    case cudaDevAttrComputeCapabilityMajor:
+      return 9;
+    case cudaDevAttrComputeCapabilityMinor:
+      return 0;
+    case cudaDevAttrMemoryPoolsSupported:
+      return 0;
   }
   return -1;
 }

@@ -198,8 +198,7 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t fro
                          size_t width, size_t height, cudaMemcpyKind kind) {
   const Call call("cudaMemcpy2D");
   if (call.failed()) return call.error();
-  return call.end(
-      queue_copy({to, to_pitch, from, from_pitch, width, height}, kind, nullptr, true));
+  return call.end(queue_copy({to, to_pitch, from, from_pitch, width, height}, kind, nullptr, true));
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
@@ -207,8 +206,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
                               cudaStream_t stream) {
   const Call call("cudaMemcpy2DAsync");
   if (call.failed()) return call.error();
-  return call.end(
-      queue_copy({to, to_pitch, from, from_pitch, width, height}, kind, stream, false));
+  return call.end(queue_copy({to, to_pitch, from, from_pitch, width, height}, kind, stream, false));
 }
 
 cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {

@@ -8,6 +8,7 @@
 
 #include <ebb/cuda/emulator/block.h>
 #include <ebb/cuda/emulator/block_scheduler.h>
+#include <ebb/cuda/emulator/report.h>
 #include <ebb/cuda/emulator/sanitizer.h>
 
 namespace ebb::cuda::emulator {
@@ -18,6 +19,7 @@ namespace {
 
 constexpr size_t kArena = 1 << 20;
 constexpr size_t kGap = 64;  // behind each variable, poisoned
+constexpr unsigned char kUntouched = 0xa5;
 
 struct Variable {
   const SharedVariable* declared;
@@ -45,8 +47,10 @@ size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * 
 
 char* take(Arena& arena, size_t bytes, size_t alignment) {
   char* data = arena.base + round_up(arena.end, alignment < 16 ? 16 : alignment);
-  arena.end = static_cast<size_t>(data - arena.base) + round_up(bytes, 16) + kGap;
+  const size_t taken = round_up(bytes, 16) + kGap;
+  arena.end = static_cast<size_t>(data - arena.base) + taken;
   unpoison_range(data, bytes);
+  if constexpr (!kAddressSanitizer) std::memset(data + bytes, kUntouched, taken - bytes);
   return data;
 }
 
@@ -55,7 +59,7 @@ char* take(Arena& arena, size_t bytes, size_t alignment) {
 void begin_shared_memory(size_t dynamic_bytes, size_t limit) {
   Arena& a = arena();
   a.variables.clear();
-  a.end = kGap;
+  a.end = 0;
   a.used = dynamic_bytes;
   a.limit = limit;
   poison_range(a.base, kArena);
@@ -66,6 +70,28 @@ void begin_shared_memory(size_t dynamic_bytes, size_t limit) {
 void begin_block_of_shared_memory() {
   ++running_block;
   std::memset(arena().dynamic, 0xff, arena().dynamic_bytes);
+}
+
+bool check_block_of_shared_memory(const Launch& launch) {
+  if constexpr (kAddressSanitizer) return true;  // it has stopped the write itself
+  const Arena& a = arena();
+  const auto untouched = [&](const char* data, size_t bytes, const std::string& what) {
+    size_t first = bytes;
+    const size_t end = round_up(bytes, 16) + kGap;
+    while (first < end && static_cast<unsigned char>(data[first]) == kUntouched) ++first;
+    if (first == end) return true;
+    report("out of bounds in shared memory: block " + str(blockIdx) + " wrote " +
+               std::to_string(first - bytes) + " bytes past the end of " + what + " of " +
+               std::to_string(bytes) + " bytes\n  in " + describe(launch),
+           cudaErrorIllegalAddress);
+    return false;
+  };
+  for (const Variable& variable : a.variables) {
+    const SharedVariable& declared = *variable.declared;
+    const std::string what = std::string(declared.name) + " at " + str(declared.place);
+    if (!untouched(variable.data, variable.bytes, what)) return false;
+  }
+  return untouched(a.dynamic, a.dynamic_bytes, "dynamic shared memory");
 }
 
 void* find_shared_memory(SharedVariable& variable, size_t bytes, size_t alignment) {

@@ -270,7 +270,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
     return call.end(cudaErrorInvalidResourceHandle);
   }
   if (event->record != nullptr && !event->record->done) {
-    push_task(stream, [] {}, event->record);
+    push_task(
+        stream, [] {}, event->record);
   }
   return call.end(state().sticky);
 }

@@ -12,7 +12,7 @@ struct uint3 {
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}  // NOLINT
-  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}  // NOLINT: implicit, as in CUDA
+  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}     // NOLINT: implicit, as in CUDA
   constexpr operator uint3() const { return {x, y, z}; }  // NOLINT
 };
 

@@ -28,8 +28,8 @@ struct GridSize {
 namespace internal {
 /// Throws an ebb::Error that names the kernel, its configuration and the place, unless `error` is
 /// success.
-void check_launch(cudaError_t error, const void* kernel, const GridSize& grid, dim3 block,
-                  size_t shared_bytes);
+EBB_API void check_launch(cudaError_t error, const void* kernel, const GridSize& grid, dim3 block,
+                          size_t shared_bytes);
 }  // namespace internal
 
 /// Queues kernel<<<grid, block, shared_bytes, stream>>>(args...). Arguments convert to the kernel's

@@ -86,8 +86,8 @@ __device__ __forceinline__ T exchange_words(T value, Exchange exchange) {
 /// one of them.
 template <typename T>
 __device__ __forceinline__ T shuffle(T value, int lane, uint32_t mask = kFullMask) {
-  return internal::exchange_words(
-      value, [=](uint32_t word) { return __shfl_sync(mask, word, lane); });
+  return internal::exchange_words(value,
+                                  [=](uint32_t word) { return __shfl_sync(mask, word, lane); });
 }
 /// The value of the lane whose number differs from the caller's in the bits of `lane_mask`.
 template <typename T>
@@ -98,8 +98,8 @@ __device__ __forceinline__ T shuffle_xor(T value, int lane_mask, uint32_t mask =
 /// The value of the lane `delta` below; the caller's own where there is none.
 template <typename T>
 __device__ __forceinline__ T shuffle_up(T value, uint32_t delta, uint32_t mask = kFullMask) {
-  return internal::exchange_words(
-      value, [=](uint32_t word) { return __shfl_up_sync(mask, word, delta); });
+  return internal::exchange_words(value,
+                                  [=](uint32_t word) { return __shfl_up_sync(mask, word, delta); });
 }
 /// The value of the lane `delta` above; the caller's own where there is none.
 template <typename T>

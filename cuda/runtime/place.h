@@ -10,7 +10,8 @@ struct Place {
 #if defined(__CUDACC__)
   __host__ __device__
 #endif
-  static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+      static constexpr Place
+      here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }
 };
