@@ -89,7 +89,7 @@ auto pow_formula(Recorder& r, const Tensor& self, const Tensor& exponent) {
     const Tensor base = b.get(self);
     const Tensor power = b.get(exponent);
     if (b.needs(0)) {
-      const Tensor slope = b.grad() * (power * base.pow(power - 1));
+      const Tensor slope = b.grad() * (power * base.pow(power.add(-1)));  // sub refuses bool
       b.set(0, slope.masked_fill(power == 0, 0));
     }
     if (b.needs(1)) {
@@ -134,7 +134,7 @@ auto lerp_formula(Recorder& r, const Tensor& self, const Tensor& end, const Tens
   const bool weighs = r.needs(2);
   return [self = r.save_if(weighs, self), end = r.save_if(weighs, end),
           weight = r.save_if(r.needs(0) || r.needs(1), weight)](Backward& b) {
-    if (b.needs(0)) b.set(0, b.grad() * (1 - b.get(weight)));
+    if (b.needs(0)) b.set(0, b.grad() - b.grad() * b.get(weight));
     if (b.needs(1)) b.set(1, b.grad() * b.get(weight));
     if (b.needs(2)) b.set(2, b.grad() * (b.get(end) - b.get(self)));
   };

@@ -51,6 +51,9 @@ auto clamp_formula(Recorder& r, const Tensor& self, const Tensor& min, const Ten
   };
 }
 
+/// Whether a bound is there: an undefined tensor stands for none, too.
+bool given(const std::optional<Tensor>& bound) { return bound && bound->defined(); }
+
 auto masked_fill_formula(Recorder& r, const Tensor& mask) {
   return [mask = r.save(mask)](Backward& b) {
     const Tensor filled = b.get(mask);
@@ -90,23 +93,29 @@ const Tensor& clamp_(const Tensor& self, const std::optional<Scalar>& min,
       "clamp_", "ClampBackward1", self, {self}, [&] { ops::clamp(Form::in_place, self, min, max); },
       [&](Recorder& r) { return clamp_formula(r, self, min, max); });
 }
-Tensor clamp_min(const Tensor& self, const Scalar& min) { return clamp(self, min, std::nullopt); }
+Tensor clamp_min(const Tensor& self, const Scalar& min) {
+  const OpName name("clamp_min");
+  return clamp(self, min, std::nullopt);
+}
 const Tensor& clamp_min_(const Tensor& self, const Scalar& min) {
+  const OpName name("clamp_min_");
   return clamp_(self, min, std::nullopt);
 }
 Tensor clamp_max(const Tensor& self, const Scalar& max) {
+  const OpName name("clamp_max");
   return clamp(self, std::optional<Scalar>(), max);
 }
 const Tensor& clamp_max_(const Tensor& self, const Scalar& max) {
+  const OpName name("clamp_max_");
   return clamp_(self, std::optional<Scalar>(), max);
 }
 
 Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
              const std::optional<Tensor>& max) {
   const OpName name("clamp");
-  EBB_CHECK(min || max, "at least one of min and max must not be absent");
-  if (!max) return maximum(self, *min);
-  if (!min) return minimum(self, *max);
+  EBB_CHECK(given(min) || given(max), "at least one of min and max must not be absent");
+  if (!given(max)) return maximum(self, *min);
+  if (!given(min)) return minimum(self, *max);
   return differentiable(
       "clamp", "ClampBackward0", {self, *min, *max},
       [&] {
@@ -117,8 +126,8 @@ Tensor clamp(const Tensor& self, const std::optional<Tensor>& min,
 const Tensor& clamp_(const Tensor& self, const std::optional<Tensor>& min,
                      const std::optional<Tensor>& max) {
   const OpName name("clamp_");
-  EBB_CHECK(min || max, "at least one of min and max must not be absent");
-  if (min && max) {
+  EBB_CHECK(given(min) || given(max), "at least one of min and max must not be absent");
+  if (given(min) && given(max)) {
     return differentiable_(
         "clamp_", "ClampBackward0", self, {self, *min, *max},
         [&] {
@@ -126,8 +135,8 @@ const Tensor& clamp_(const Tensor& self, const std::optional<Tensor>& min,
         },
         [&](Recorder& r) { return clamp_formula(r, self, *min, *max); });
   }
-  const Tensor& bound = min ? *min : *max;
-  const bool largest = min.has_value();
+  const bool largest = given(min);
+  const Tensor& bound = largest ? *min : *max;
   const ElementwiseOp op = largest ? ElementwiseOp::Maximum : ElementwiseOp::Minimum;
   return differentiable_(
       "clamp_", "ClampBackward0", self, {self, bound},

@@ -16,6 +16,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
       [&] {
         EBB_CHECK_AS(NotImplementedError, !sparse,
                      "sparse gradients are not supported; leave sparse out");
+        EBB_CHECK(weight.dim() == 0 || padding_idx < weight.size(0), "padding_idx ", padding_idx,
+                  " is out of range: the weight has sizes ", weight.sizes());
         return ops::embedding(weight, indices);
       },
       [&](Recorder& r) {

@@ -182,7 +182,7 @@ Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Te
           const double count = static_cast<double>(b.grad().numel());
           const Tensor grad = b.grad() * (reduction == Reduction::Mean ? 2 / count : 2);
           if (b.needs(0)) {
-            const Tensor product = grad * (b.get(self) - b.get(target));
+            const Tensor product = grad * add(b.get(self), b.get(target), -1);  // sub refuses bool
             b.set(0, reduction == Reduction::None ? product : product.sum());
           }
           if (!b.needs(1) && !b.needs(2)) return;

@@ -66,8 +66,14 @@ Tensor reshape(const Tensor& self, IntArrayRef shape) {
       "ViewBackward0", self, [&] { return std::move(*result); }, restore_sizes(self));
 }
 
-Tensor view_as(const Tensor& self, const Tensor& other) { return self.view(other.sizes()); }
-Tensor reshape_as(const Tensor& self, const Tensor& other) { return self.reshape(other.sizes()); }
+Tensor view_as(const Tensor& self, const Tensor& other) {
+  const OpName name("view_as");
+  return self.view(other.sizes());
+}
+Tensor reshape_as(const Tensor& self, const Tensor& other) {
+  const OpName name("reshape_as");
+  return self.reshape(other.sizes());
+}
 
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   const OpName name("flatten");
@@ -141,8 +147,14 @@ Tensor expand(const Tensor& self, IntArrayRef size, bool) {
       "ExpandBackward0", self, [&] { return ops::expand(self, size); },
       [sizes = DimVector(self.sizes())](const Tensor& grad) { return grad.sum_to_size(sizes); });
 }
-Tensor expand_as(const Tensor& self, const Tensor& other) { return self.expand(other.sizes()); }
-Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return self.expand(size); }
+Tensor expand_as(const Tensor& self, const Tensor& other) {
+  const OpName name("expand_as");
+  return self.expand(other.sizes());
+}
+Tensor broadcast_to(const Tensor& self, IntArrayRef size) {
+  const OpName name("broadcast_to");
+  return self.expand(size);
+}
 
 Tensor Tensor::sum_to_size(IntArrayRef size) const {
   const OpName name("sum_to_size");
@@ -385,6 +397,7 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
 // --- layout ---
 
 Tensor contiguous(const Tensor& self) {
+  const OpName name("contiguous");
   if (self.is_contiguous()) return self;
   return differentiable(
       "contiguous", "CloneBackward0", {self}, [&] { return ops::clone_contiguous(self); },

@@ -53,6 +53,8 @@ TensorBase embedding_backward(const TensorBase& grad_output, const TensorBase& i
   EBB_CHECK(grad_output.sizes() == IntArrayRef(expected), "grad_output of sizes ",
             grad_output.sizes(), " does not fit indices of sizes ", indices.sizes());
   check_same_device("grad_output", grad_output, "indices", indices);
+  EBB_CHECK(padding_idx < num_weights, "padding_idx ", padding_idx, " is out of range: there are ",
+            num_weights, " rows");
   const TensorBase rows = checked_indices(flat(indices), 0, num_weights);
   const TensorBase grads = viewed(row_major(grad_output), {rows.numel(), width});
   TensorBase result = empty({num_weights, width}, grad_output.scalar_type(), grad_output.device());

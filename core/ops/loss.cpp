@@ -14,9 +14,7 @@
 namespace ebb::ops {
 namespace {
 
-const LossKernels& loss_kernels(const TensorBase& tensor) {
-  return *kernels(tensor.device()).loss;
-}
+const LossKernels& loss_kernels(const TensorBase& tensor) { return *kernels(tensor.device()).loss; }
 
 void check_reduction(int64_t reduction) {
   EBB_CHECK(reduction >= Reduction::None && reduction < Reduction::END, reduction,
@@ -121,12 +119,13 @@ ClassLossResult forward(const TensorBase& self, Prepared& p, TensorBase log_sum_
 TensorBase backward(const TensorBase& grad_output, Prepared& p, const TensorBase& total_weight,
                     IntArrayRef sizes, int64_t reduction) {
   LossArguments& a = p.arguments;
-  const DimVector expected =
-      reduction == Reduction::None ? row_sizes(sizes) : DimVector(grad_output.sizes());
-  EBB_CHECK(reduction == Reduction::None ? grad_output.sizes() == IntArrayRef(expected)
-                                         : grad_output.numel() == 1,
-            "grad_output of sizes ", grad_output.sizes(), " does not fit an input of sizes ",
-            sizes);
+  const DimVector expected = reduction == Reduction::None ? row_sizes(sizes) : DimVector();
+  EBB_CHECK(grad_output.sizes() == IntArrayRef(expected), "grad_output of sizes ",
+            grad_output.sizes(), " does not fit an input of sizes ", sizes, ": it must have sizes ",
+            IntArrayRef(expected));
+  EBB_CHECK(total_weight.numel() == 1 && total_weight.scalar_type() == a.compute,
+            "total_weight must be one element of dtype ", a.compute, ", got sizes ",
+            total_weight.sizes(), " and dtype ", total_weight.scalar_type());
   TensorBase result = empty(sizes, a.input_dtype, grad_output.device());
   if (result.numel() == 0) return result;
   p.grad = row_major(grad_output);
@@ -189,6 +188,11 @@ TensorBase cross_entropy_loss_backward(const TensorBase& grad_output, const Tens
   Prepared p = prepare(self.sizes(), self.scalar_type(), target, loss);
   p.input = row_major(self);
   p.arguments.input = p.input.data_ptr();
+  const DimVector rows = row_sizes(self.sizes());
+  EBB_CHECK(
+      log_sum_exp.sizes() == IntArrayRef(rows) && log_sum_exp.scalar_type() == p.arguments.compute,
+      "log_sum_exp must have sizes ", IntArrayRef(rows), " and dtype ", p.arguments.compute,
+      ", got sizes ", log_sum_exp.sizes(), " and dtype ", log_sum_exp.scalar_type());
   const TensorBase lse = row_major(log_sum_exp);
   p.arguments.log_sum_exp = lse.data_ptr();
   return backward(grad_output, p, total_weight, self.sizes(), loss.reduction);
@@ -225,6 +229,9 @@ TensorBase mse_loss_backward(const TensorBase& grad_output, const TensorBase& se
   check_reduction(reduction);
   const Scalar minus[] = {-1};
   const TensorBase result = elementwise(ElementwiseOp::Add, {self, target}, minus);
+  const IntArrayRef expected = reduction == Reduction::None ? result.sizes() : IntArrayRef();
+  EBB_CHECK(grad_output.sizes() == expected, "grad_output must have sizes ", expected, ", got ",
+            grad_output.sizes());
   const Scalar scale =
       reduction == Reduction::Mean ? 2.0 / static_cast<double>(result.numel()) : 2.0;
   elementwise_(ElementwiseOp::Mul, result, {result, grad_output});
