@@ -103,6 +103,13 @@ void compose_layer_norm(Backward& b, const Tensor& input, const Tensor& weight, 
   set_composed(b, x, widened(weight), measured(x, dims, eps), dims, range(0, first), shape, false);
 }
 
+/// Where the bias alone wants a gradient, which is a sum over `dims`, nothing is saved.
+void record_bias(Recorder& r, Tensor& result, const DimVector& dims) {
+  r.record(result, [dims](Backward& b) {
+    b.set(2, dims.empty() ? b.grad() : b.grad().sum(IntArrayRef(dims)));
+  });
+}
+
 }  // namespace
 
 Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
@@ -119,10 +126,14 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
   Tensor result(std::move(normalized.output));
   if (!needs_recording({input, scale, shift})) return result;
   Recorder r("NativeBatchNormBackward0", {input, scale, shift});
+  if (!r.needs(0) && !r.needs(1)) {
+    record_bias(r, result, all_but_channels(input.dim()));
+    return result;
+  }
   const Tensor mean = training ? Tensor(std::move(normalized.mean)) : old_mean;
   const Tensor spread = training ? Tensor(std::move(normalized.rstd)) : old_var;
-  r.record(result, [input = r.save(input), weight = r.save(scale), mean = r.save(mean),
-                    spread = r.save(spread), training, eps](Backward& b) {
+  r.record(result, [input = r.save(input), weight = r.save_if(r.needs(0), scale),
+                    mean = r.save(mean), spread = r.save(spread), training, eps](Backward& b) {
     const Tensor x = b.get(input);
     const Tensor w = b.get(weight);
     const Tensor m = b.get(mean);
@@ -146,7 +157,11 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
   Tensor result(std::move(normalized.output));
   if (!needs_recording({input, scale, shift})) return result;
   Recorder r("NativeLayerNormBackward0", {input, scale, shift});
-  r.record(result, [input = r.save(input), weight = r.save(scale),
+  if (!r.needs(0) && !r.needs(1)) {
+    record_bias(r, result, range(0, input.dim() - static_cast<int64_t>(normalized_shape.size())));
+    return result;
+  }
+  r.record(result, [input = r.save(input), weight = r.save_if(r.needs(0), scale),
                     mean = r.save(Tensor(std::move(normalized.mean))),
                     rstd = r.save(Tensor(std::move(normalized.rstd))),
                     shape = DimVector(normalized_shape), eps](Backward& b) {
