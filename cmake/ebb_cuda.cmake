@@ -46,6 +46,8 @@ if(EBB_EMULATED)
   endif()
 endif()
 
+include(ebb_cuda_sources)
+
 # The objects of cuda/ and the file that ties them to core: target ebb_cuda_native.
 function(ebb_add_native_cuda)
   file(GLOB sources CONFIGURE_DEPENDS cuda/runtime/*.cpp cuda/kernels/*.cpp cuda/kernels/*.cu)

@@ -11,6 +11,14 @@ install(TARGETS ebb EXPORT ebbTargets
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT ebbTargets NAMESPACE ebb:: DESTINATION ${package_dir})
 
+# The component "emulated", beside the library.
+if(EBB_EMULATED)
+  install(TARGETS ebb_emulated EXPORT ebbEmulatedTargets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT ebbEmulatedTargets NAMESPACE ebb:: DESTINATION ${package_dir})
+endif()
+install(FILES cmake/ebb_cuda_sources.cmake DESTINATION ${package_dir})
+
 foreach(folder IN LISTS ebb_folders)
   install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ebb
           FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "core/cpu" EXCLUDE)

@@ -41,14 +41,13 @@ void print(const std::string& text) {
   std::fflush(stderr);
 }
 
-#if defined(EBB_ASAN)
+bool told = false;  // once is enough
 
-void on_death() { print(describe_crash(__asan_get_report_address())); }
-
-void install() { __sanitizer_set_death_callback(on_death); }
-void use_other_stack() {}  // the sanitizer does
-
-#else
+void tell(const void* address) {
+  if (told) return;
+  told = true;
+  print(describe_crash(address));
+}
 
 struct sigaction previous[2];
 constexpr int kSignals[2] = {SIGSEGV, SIGBUS};
@@ -56,10 +55,17 @@ constexpr int kSignals[2] = {SIGSEGV, SIGBUS};
 void on_signal(int, siginfo_t* info, void*) {
   // The next access, or the next fault in here, is for whoever handled the signal before.
   for (int i = 0; i < 2; ++i) sigaction(kSignals[i], &previous[i], nullptr);
-  print(describe_crash(info->si_addr));
+  tell(info->si_addr);
 }
 
+#if defined(EBB_ASAN)
+void on_death() { tell(__asan_get_report_address()); }
+#endif
+
 void install() {
+#if defined(EBB_ASAN)
+  __sanitizer_set_death_callback(on_death);
+#endif
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -92,8 +98,6 @@ void use_other_stack() {
   thread_local const Stack stack;
   static_cast<void>(stack.memory);
 }
-
-#endif
 
 }  // namespace
 

@@ -139,12 +139,15 @@ __global__ void read_one_more(const char* data, char* out, int64_t offset) {
 }
 __global__ void write_static_shared(int index) {
   EBB_SHARED(values, int[32]);
-  values[index] = 1;
+  volatile int* data = values;  // out of sight of the check of array bounds
+  data[index] = 1;
 }
 __global__ void write_dynamic_shared(int index) { dynamic_shared<int>()[index] = 1; }
+/// Not inlined, so that no other sanitizer sees the size.
+[[gnu::noinline]] void store(volatile int* data, int index) { data[index] = 1; }
 __global__ void write_local(int index, int* out) {
   volatile int values[8] = {};
-  values[index] = 1;
+  store(values, index);
   __syncthreads();
   out[threadIdx.x] = values[0];
 }
