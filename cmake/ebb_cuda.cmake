@@ -76,6 +76,8 @@ function(ebb_add_emulated)
   endforeach()
   ebb_add_objects(ebb_cuda_emulated ${sources} ${device_setup})
   target_compile_definitions(ebb_cuda_emulated PRIVATE EBB_HAS_CUDA EBB_CUDA_EMULATED)
+  # A test device need not be fast: a quick build counts for more.
+  target_compile_options(ebb_cuda_emulated PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(ebb_cuda_emulated PRIVATE Boost::context)
   # The arithmetic of the emulated cuBLAS works on packed copies; what packs them is instrumented.
   set_source_files_properties(cuda/emulator/cublas_arithmetic.cpp
