@@ -445,6 +445,13 @@ EBB_API const Tensor& addmm_(const Tensor& self, const Tensor& mat1, const Tenso
 /// input @ weight^T + bias.
 EBB_API Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {});
 
+// --- attention ---
+
+/// softmax(scale query @ key^T + attn_mask) @ value of [..., L, E], [..., S, E] and [..., S, Ev],
+/// tile by tile: memory is linear in L and S. attn_mask is added, or bool: true where a key is
+/// met; scale is 1 / sqrt(E) unless given.
+EBB_API Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& attn_mask = {}, double dropout_p = 0.0, bool is_causal = false, std::optional<double> scale = {});
+
 // --- softmax ---
 
 /// exp(self) / sum(exp(self)) along a dimension.

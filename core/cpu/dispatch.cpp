@@ -7,21 +7,22 @@
 
 // The families with tables of their own. A new family adds its line here: the name of its struct
 // without "Kernels", and that of its table without "_kernels". In the order of struct Kernels.
-#define EBB_FAMILIES(X) \
-  X(Copy, copy)         \
-  X(Fill, fill)         \
-  X(Random, random)     \
-  X(Reduce, reduce)     \
-  X(Scan, scan)         \
-  X(Sort, sort)         \
-  X(Softmax, softmax)   \
-  X(Index, index)       \
-  X(Loss, loss)         \
-  X(Matmul, matmul)     \
-  X(Conv, conv)         \
-  X(Pool, pool)         \
-  X(Norm, norm)         \
-  X(Shape, shape)       \
+#define EBB_FAMILIES(X)   \
+  X(Copy, copy)           \
+  X(Fill, fill)           \
+  X(Random, random)       \
+  X(Reduce, reduce)       \
+  X(Scan, scan)           \
+  X(Sort, sort)           \
+  X(Softmax, softmax)     \
+  X(Index, index)         \
+  X(Loss, loss)           \
+  X(Matmul, matmul)       \
+  X(Attention, attention) \
+  X(Conv, conv)           \
+  X(Pool, pool)           \
+  X(Norm, norm)           \
+  X(Shape, shape)         \
   X(Optimizer, optimizer)
 
 namespace ebb::cpu {

@@ -36,6 +36,7 @@ struct IndexKernels;
 struct EmbeddingKernels;
 struct LossKernels;
 struct MatmulKernels;
+struct AttentionKernels;
 struct ConvKernels;
 struct PoolKernels;
 struct NormKernels;
@@ -56,6 +57,7 @@ struct Kernels {
   const EmbeddingKernels* embedding = nullptr;
   const LossKernels* loss = nullptr;
   const MatmulKernels* matmul = nullptr;
+  const AttentionKernels* attention = nullptr;
   const ConvKernels* conv = nullptr;
   const PoolKernels* pool = nullptr;
   const NormKernels* norm = nullptr;
