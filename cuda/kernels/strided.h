@@ -19,6 +19,15 @@
 #else
 #define EBB_NO_UNROLL
 #endif
+// Before a loop of few steps that must be unrolled, because it indexes arrays that are to stay in
+// registers.
+#if defined(__CUDA_ARCH__)
+#define EBB_UNROLL _Pragma("unroll")
+#define EBB_UNROLL_BY_4 _Pragma("unroll 4")
+#else
+#define EBB_UNROLL
+#define EBB_UNROLL_BY_4
+#endif
 
 namespace ebb::cuda {
 

@@ -18,6 +18,7 @@ constexpr Kernels kTable = {
     .index = &index_kernels,
     .loss = &loss_kernels,
     .matmul = &matmul_kernels,
+    .attention = &attention_kernels,
     .conv = &conv_kernels,
     .pool = &pool_kernels,
     .norm = &norm_kernels,

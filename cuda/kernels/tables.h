@@ -14,6 +14,7 @@ extern const ElementwiseKernels<ElementwiseFamily::compare> compare_kernels;
 extern const CopyKernels copy_kernels;
 extern const FillKernels fill_kernels;
 extern const MatmulKernels matmul_kernels;
+extern const AttentionKernels attention_kernels;
 extern const ConvKernels conv_kernels;
 extern const PoolKernels pool_kernels;
 extern const RandomKernels random_kernels;
