@@ -40,6 +40,9 @@ EBB_API Tensor silu(const Tensor& input);
 EBB_API Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options);
 EBB_API Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& options);
 
+/// As in torch.nn.functional.
+using ebb::scaled_dot_product_attention;
+
 /// Losses: input and target of the same sizes (mse_loss), or scores [N, C, ...] and class indices
 /// [N, ...]; cross_entropy also takes probabilities [N, C, ...] as its target.
 EBB_API Tensor mse_loss(const Tensor& input, const Tensor& target,

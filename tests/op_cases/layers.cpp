@@ -38,6 +38,22 @@ void add_products(std::vector<Case>& cases) {
                    {}});
 }
 
+void add_attention(std::vector<Case>& cases) {
+  std::vector<Argument> arguments = {real("query", {4, 6, 8}), real("key", {4, 7, 8}),
+                                     real("value", {4, 7, 9})};
+  cases.push_back(
+      {"scaled_dot_product_attention",
+       arguments,
+       [](const Tensors& a) { return ebb::scaled_dot_product_attention(a[0], a[1], a[2]); },
+       {}});
+  arguments.push_back(constant("attn_mask", {6, 7}));
+  cases.push_back(
+      {"scaled_dot_product_attention.mask",
+       arguments,
+       [](const Tensors& a) { return ebb::scaled_dot_product_attention(a[0], a[1], a[2], a[3]); },
+       {}});
+}
+
 void add_norms(std::vector<Case>& cases) {
   const std::vector<Argument> channels = {real("input", {4, 5, 50}), optional_real("weight", {5}),
                                           optional_real("bias", {5})};
@@ -176,6 +192,7 @@ void add_losses(std::vector<Case>& cases) {
 
 void add_layers(std::vector<Case>& cases) {
   add_products(cases);
+  add_attention(cases);
   add_norms(cases);
   add_convolutions(cases);
   add_pooling(cases);
