@@ -32,8 +32,16 @@ void print_header(const char* title, const char* first, const char* second) {
   std::printf("\n  %-34s %14s %14s\n", title, first, second);
 }
 
+/// Whether `path` is a device or a pipe, which is written to and must not be replaced by a file.
+bool is_special(const std::string& path) {
+  std::error_code status;
+  return std::filesystem::is_other(path, status);
+}
+
 /// A file beside `path`, to be renamed to it once it is whole.
-std::string temporary_name(const std::string& path) { return path + ".part"; }
+std::string temporary_name(const std::string& path) {
+  return is_special(path) ? path : path + ".part";
+}
 
 [[noreturn]] void fail_to_write(const std::string& path) {
   const std::string why = errno == 0 ? "it is a folder" : std::strerror(errno);
@@ -89,6 +97,7 @@ void check_writable(const std::string& path) {
     errno = EISDIR;
     fail_to_write(path);
   }
+  if (is_special(path)) return;  // a pipe has to wait for its reader
   const std::string temporary = temporary_name(path);
   const bool can_open = std::ofstream(temporary).is_open();
   if (!can_open) fail_to_write(path);
@@ -130,10 +139,12 @@ void write_json(const Facts& facts, const Options& options) {
   file << json.dump(2) << '\n';
   file.close();
   std::error_code status;
-  if (file) std::filesystem::rename(temporary, options.json, status);
+  if (file && temporary != options.json) {
+    std::filesystem::rename(temporary, options.json, status);
+  }
   if (!file || status) {
     if (status) errno = status.value();
-    std::filesystem::remove(temporary, status);
+    if (temporary != options.json) std::filesystem::remove(temporary, status);
     fail_to_write(options.json);
   }
 }

@@ -43,6 +43,33 @@ mkdir "$work/broken"
 printf 'no digits' >"$work/broken/train-images-idx3-ubyte"
 printf 'no labels' >"$work/broken/train-labels-idx1-ubyte"
 refused "train-images-idx3-ubyte is not an IDX file" --data "$work/broken" --json "$work/half.json"
+# broken TEXT COMMAND: digits of which COMMAND breaks a file are refused with TEXT.
+data=$(cd "$(dirname "$0")/../../examples/data/mnist" && pwd)
+broken() {
+  rm -rf "$work/digits"
+  cp -r "$data" "$work/digits"
+  (cd "$work/digits" && eval "$2")
+  refused "$1" --data "$work/digits" --json "$work/half.json"
+}
+images=train-images-idx3-ubyte labels=train-labels-idx1-ubyte
+broken "$images.gz is broken: it ends in the middle" "truncate -s 5000 $images.gz"
+broken "$images.gz is not an IDX file" ": >$images.gz"
+broken "$images ends within its header" "gunzip $images.gz; truncate -s 10 $images"
+broken "holds 7840000 elements, but has 49984" "gunzip $images.gz; truncate -s 50000 $images"
+broken "holds 7840000 elements, but has 7840004" "gunzip $images.gz; printf more >>$images"
+broken "$images is not an IDX file" \
+  "gunzip $images.gz; printf '\\1\\2' | dd of=$images conv=notrunc status=none"
+broken "t10k-labels-idx1-ubyte nor" "rm t10k-labels-idx1-ubyte.gz"
+broken "10000 images, but" "mv t10k-labels-idx1-ubyte.gz $labels.gz"
+broken "holds the label 10" \
+  "gunzip $labels.gz; printf '\\12' | dd of=$labels bs=1 seek=8 conv=notrunc status=none"
+# A pipe is written to, not replaced by a file.
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/piped" &
+"$tour" --short --json "$work/pipe" >"$work/out" 2>"$work/err" || wrong "a pipe was not written to"
+wait $!
+[ -p "$work/pipe" ] || wrong "a pipe was replaced"
+grep -q test_accuracy "$work/piped" || wrong "the facts did not come through a pipe"
 [ -e "$work/half.json" ] && wrong "a file was left behind"
 [ -z "$(find "$work" -name '*.part')" ] || wrong "a half-written file was left behind"
 exit $failed
