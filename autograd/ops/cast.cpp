@@ -3,8 +3,8 @@
 #include <ebb/core/ops/copy.h>
 #include <ebb/cuda/runtime/stream.h>
 
-// Conversions and copies. Gradients pass unchanged: the engine converts them back to the dtype and
-// device of the input and sums them over broadcast dimensions.
+// Conversions and copies. Gradients pass unchanged, but go back to the device of the input: the
+// engine converts them to its dtype and sums them over broadcast dimensions.
 
 namespace ebb {
 
@@ -26,8 +26,9 @@ Tensor convert(const Tensor& self, ScalarType dtype, Device device, bool non_blo
   if (same && !copy) return self;
   auto forward = [&] { return ops::to(self, dtype, device, non_blocking); };
   if (!is_floating_point(dtype)) return not_differentiable("to", forward);
-  return differentiable("to", "ToCopyBackward0", {self}, forward,
-                        [&](Recorder&) { return identity_formula(); });
+  return differentiable("to", "ToCopyBackward0", {self}, forward, [&](Recorder&) {
+    return [origin = self.device()](Backward& b) { b.set(0, b.grad().to(origin)); };
+  });
 }
 
 /// The device that a program named: without an index the one it is on already, if of that type.
@@ -91,9 +92,9 @@ Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
   differentiable_(
       "copy_", "CopyBackwards", self, {self, src}, [&] { ops::copy_(self, src, non_blocking); },
       [&](Recorder&) {
-        return [](Backward& b) {
+        return [origin = src.device()](Backward& b) {
           if (b.needs(0)) b.set(0, zero(b.grad()));
-          if (b.needs(1)) b.set(1, b.grad());
+          if (b.needs(1)) b.set(1, b.grad().to(origin));
         };
       });
   return const_cast<Tensor&>(*this);

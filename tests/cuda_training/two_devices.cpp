@@ -85,3 +85,12 @@ TEST_CASE("A network on two devices trains") {
   }
   CHECK(two.loss().item<double>() < 0.8 * start);
 }
+
+TEST_CASE("The gradient of a copy in place goes back to the device of its source") {
+  const Tensor source = ebb::ones({3}, kSecond).requires_grad_();
+  Tensor target = ebb::zeros({3}, kFirst);
+  target.copy_(source);
+  (target * 2).sum().backward();
+  CHECK(source.grad().device() == kSecond);
+  CHECK(ebb::equal(source.grad().cpu(), ebb::full({3}, 2.0, ebb::kCPU)));
+}
