@@ -36,6 +36,9 @@ struct Settings {
   /// A thread may return while others wait at a barrier, as GPUs allow since Volta.
   /// EBB_CUDA_EMULATOR_EARLY_EXIT=1.
   std::optional<bool> early_exit{};
+  /// The host may not touch device memory, as on a machine with a GPU: the process ends with a
+  /// report. Each piece of work costs some microseconds more. EBB_CUDA_EMULATOR_PROTECT=1.
+  std::optional<bool> protect{};
 };
 
 /// Makes the emulated devices available. They also are if EBB_CUDA_EMULATOR=1 is set. May be called
@@ -50,6 +53,7 @@ EBB_API void set_eager(bool eager);
 /// Changes how many bytes a device has; what is allocated stays.
 EBB_API void set_memory(int device, size_t bytes);
 EBB_API void set_early_exit(bool allowed);
+EBB_API void set_protect(bool protect);
 
 /// Names the test that runs, in the last line of reports, and starts the random order anew from the
 /// seed, so that a test alone does what it does among others.

@@ -40,12 +40,18 @@ Fiber::Fiber(void (*body)(Fiber&), unsigned colour) : body_(body), colour_(colou
   mapping_ = static_cast<char*>(mapping);
   bottom_ = mapping_ + kGuard;
   size_ = kStack;
+#if defined(EBB_TSAN)
+  tsan_fiber_ = __tsan_create_fiber(0);
+#endif
   restart();
 }
 
 Fiber::~Fiber() {
   if (mapping_ == nullptr) return;
   unpoison_range(bottom_, size_);
+#if defined(EBB_TSAN)
+  __tsan_destroy_fiber(tsan_fiber_);
+#endif
   munmap(mapping_, kGuard + kStack);
 }
 
@@ -60,6 +66,10 @@ void Fiber::switch_to(Fiber& to) {
   FiberEntry::starting = &to;
 #if defined(EBB_ASAN)
   __sanitizer_start_switch_fiber(&fake_stack_, to.bottom_, to.size_);
+#endif
+#if defined(EBB_TSAN)
+  if (mapping_ == nullptr) tsan_fiber_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to.tsan_fiber_, 0);
 #endif
   const context::transfer_t transfer = context::jump_fcontext(to.context_, this);
   arrive(*static_cast<Fiber*>(transfer.data), transfer.fctx);

@@ -40,6 +40,8 @@ class Fiber {
   void* fake_stack_ = nullptr;
   const void* bottom_ = nullptr;
   size_t size_ = 0;
+  // ThreadSanitizer's name of it.
+  void* tsan_fiber_ = nullptr;
 };
 
 }  // namespace ebb::cuda::emulator

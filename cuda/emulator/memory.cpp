@@ -80,7 +80,8 @@ cudaError_t allocate_device(int device, void** data, size_t bytes) {
   if (mapping == MAP_FAILED) return cudaErrorMemoryAllocation;
   piece.mapping = static_cast<char*>(mapping);
   char* begin = piece.mapping + kPage;
-  if (mprotect(begin, piece.mapped - 2 * kPage, PROT_READ | PROT_WRITE) != 0) {
+  const int access = state().protect ? PROT_NONE : PROT_READ | PROT_WRITE;
+  if (mprotect(begin, piece.mapped - 2 * kPage, access) != 0) {
     munmap(mapping, piece.mapped);
     return cudaErrorMemoryAllocation;
   }
@@ -112,6 +113,14 @@ cudaError_t free_device(void* data) {
     m.freed.pop_front();
   }
   return cudaSuccess;
+}
+
+void let_host_touch_device_memory(bool allowed) {
+  const int access = allowed ? PROT_READ | PROT_WRITE : PROT_NONE;
+  for (const auto& [begin, piece] : memory().pieces) {
+    if (piece.info.type != cudaMemoryTypeDevice) continue;
+    mprotect(piece.info.begin, piece.mapped - 2 * kPage, access);
+  }
 }
 
 cudaError_t allocate_pinned(void** data, size_t bytes) {

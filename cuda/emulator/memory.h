@@ -24,6 +24,9 @@ std::string describe_address(const void* address);
 cudaError_t allocate_device(int device, void** data, size_t bytes);
 cudaError_t free_device(void* data);
 size_t allocated_bytes(int device);
+/// Whether the host may touch device memory, from now on: while work runs, and unless the setting
+/// `protect` forbids it.
+void let_host_touch_device_memory(bool allowed);
 cudaError_t allocate_pinned(void** data, size_t bytes);
 cudaError_t free_pinned(void* data);
 cudaError_t register_pinned(void* data, size_t bytes);

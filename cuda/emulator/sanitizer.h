@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-// AddressSanitizer's interface, or functions that do nothing.
+// The interfaces of the sanitizers, or functions that do nothing.
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EBB_ASAN 1
@@ -12,6 +12,17 @@
 #endif
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+#define EBB_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define EBB_TSAN 1
+#endif
+#endif
+
+#if defined(EBB_TSAN)
+#include <sanitizer/tsan_interface.h>
+#endif
 #if defined(EBB_ASAN)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>

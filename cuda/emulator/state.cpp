@@ -4,6 +4,7 @@
 #include <string>
 
 #include <ebb/core/error.h>
+#include <ebb/cuda/emulator/memory.h>
 #include <ebb/cuda/emulator/streams.h>
 
 namespace ebb::cuda::emulator {
@@ -48,6 +49,7 @@ void apply(State& state, const Settings& settings) {
   }
   if (settings.eager) state.eager = *settings.eager;
   if (settings.early_exit) state.early_exit = *settings.early_exit;
+  if (settings.protect) state.protect = *settings.protect;
 }
 
 State* make_state() {
@@ -58,6 +60,7 @@ State* make_state() {
   settings.seed = number_from("EBB_CUDA_EMULATOR_SEED", 1);
   settings.eager = is_set("EBB_CUDA_EMULATOR_EAGER");
   settings.early_exit = is_set("EBB_CUDA_EMULATOR_EARLY_EXIT");
+  settings.protect = is_set("EBB_CUDA_EMULATOR_PROTECT");
   apply(*made, settings);
   made->enabled = is_set("EBB_CUDA_EMULATOR");
   return made;
@@ -88,6 +91,7 @@ cudaError_t& last_error() {
 void enable(const Settings& settings) {
   const std::lock_guard lock(mutex());
   apply(state(), settings);
+  if (settings.protect) let_host_touch_device_memory(!*settings.protect);
   state().enabled = true;
 }
 
@@ -122,6 +126,12 @@ void set_memory(int device, size_t bytes) {
 void set_early_exit(bool allowed) {
   const std::lock_guard lock(mutex());
   state().early_exit = allowed;
+}
+
+void set_protect(bool protect) {
+  const std::lock_guard lock(mutex());
+  state().protect = protect;
+  let_host_touch_device_memory(!protect);
 }
 
 void begin_test(const std::string& name) {

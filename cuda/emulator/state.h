@@ -22,6 +22,7 @@ struct State {
   uint64_t seed = 1;
   bool eager = false;
   bool early_exit = false;
+  bool protect = false;
   bool print_reports = true;
   std::string test;
   Random random{1};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <ebb/cuda/emulator/call.h>
+#include <ebb/cuda/emulator/memory.h>
 #include <ebb/cuda/emulator/report.h>
 #include <ebb/cuda/emulator/state.h>
 
@@ -101,7 +102,10 @@ bool step() {
   const Task task = std::move(chosen->tasks.front());
   chosen->tasks.pop_front();
   if (chosen->tasks.empty()) std::erase(q.waiting, chosen);
+  const bool protects = state().protect;
+  if (protects) let_host_touch_device_memory(true);
   task.run();
+  if (protects) let_host_touch_device_memory(false);
   return true;
 }
 

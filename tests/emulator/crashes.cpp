@@ -77,8 +77,16 @@ TEST_CASE("hidden: the host touches freed device memory", "[.]") {
   REQUIRE(cudaFree(data) == cudaSuccess);
   *static_cast<volatile char*>(data) = 1;
 }
+TEST_CASE("hidden: the host touches device memory", "[.]") {
+  emulator::enable({.protect = true});
+  char* data = nullptr;
+  REQUIRE(cudaMalloc(&data, 4096) == cudaSuccess);
+  launch(write_behind, 1, 32, 0, nullptr, data, 0);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  *static_cast<volatile char*>(data + 7) = 1;
+}
 TEST_CASE("hidden: no fault", "[.]") {
-  emulator::enable({});
+  emulator::enable({.protect = true});
   const Buffer<int> out(32);
   char* data = nullptr;
   REQUIRE(cudaMalloc(&data, 1 << 20) == cudaSuccess);
@@ -123,6 +131,14 @@ TEST_CASE("A host that touches freed device memory is told so") {
   CHECK(outcome.failed);
   CHECK_THAT(outcome.output,
              ContainsSubstring("the host touched device memory: 0 bytes into 4096"));
+}
+
+TEST_CASE("A host that touches device memory is told so, if it wants to know") {
+  const Outcome outcome = run_hidden("hidden: the host touches device memory");
+  INFO(outcome.output);
+  CHECK(outcome.failed);
+  CHECK_THAT(outcome.output, ContainsSubstring("the host touched device memory: 7 bytes into 4096 "
+                                               "bytes of live memory of device 0"));
 }
 
 TEST_CASE("The same programs without a fault end well") {
