@@ -112,7 +112,9 @@ void run(ElementwiseOp op, ScalarType compute, const TensorBase& out, Arguments 
     } else if (input.tensor().device() == out.device()) {
       it.add(input.tensor());
     } else {
-      it.add(item(input.tensor()));
+      const TensorBase& number = input.tensor();
+      if (!number.is_cpu() || number.dim() > 0) check_same_device("self", out, "other", number);
+      it.add(item(number));
     }
   }
   it.build();
