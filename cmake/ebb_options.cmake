@@ -10,7 +10,7 @@ option(EBB_NATIVE "Tune for the CPU of this machine; off: choose vector kernels 
 option(EBB_WERROR "Warnings are errors" OFF)
 
 option(EBB_EMULATED "Build ebb::emulated too: ebb with the CUDA device emulated on the CPU"
-       OFF)
+       ${EBB_BUILD_TESTS})
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo, Debug" FORCE)
