@@ -43,7 +43,7 @@ TEST_CASE("Places of a batch of planes are found beyond 2^32 elements", "[cuda][
   const int64_t width = 11;
   for (const int64_t i : {int64_t{0}, int64_t{76}, int64_t{77}, (int64_t{1} << 32) - 1,
                           (int64_t{1} << 32), (int64_t{1} << 40) + 5}) {
-    const cuda::Place place = cuda::place_of(i, height, width);
+    const cuda::PlanePlace place = cuda::place_of(i, height, width);
     CHECK((place.plane * height + place.row) * width + place.column == i);
     CHECK((place.row >= 0 && place.row < height && place.column >= 0 && place.column < width));
   }
