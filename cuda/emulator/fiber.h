@@ -41,7 +41,7 @@ class Fiber {
   const void* bottom_ = nullptr;
   size_t size_ = 0;
   // ThreadSanitizer's name of it.
-  void* tsan_fiber_ = nullptr;
+  [[maybe_unused]] void* tsan_fiber_ = nullptr;
 };
 
 }  // namespace ebb::cuda::emulator

@@ -80,7 +80,7 @@ __global__ void wrong_shape(bool faulty) {
   static_cast<void>(faulty);  // launched with 48 threads if it is
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // which would end the process: see crashes.cpp
+#if !defined(EBB_ASAN)  // which would end the process: see crashes.cpp
 __global__ void shared_out_of_bounds(bool faulty) {
   EBB_SHARED(values, int[32]);
   volatile int* p = values;
@@ -175,7 +175,7 @@ TEST_CASE("A thread may return early where that is allowed, as on GPUs since Vol
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(EBB_ASAN)
 TEST_CASE("A write behind a shared variable is reported with its name") {
   const Emulated emulated;
   launch(shared_out_of_bounds, 1, 32, 0, nullptr, true);

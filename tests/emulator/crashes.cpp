@@ -147,7 +147,7 @@ TEST_CASE("The same programs without a fault end well") {
   CHECK_FALSE(outcome.failed);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(EBB_ASAN)
 namespace {
 
 __global__ void read_one_more(const char* data, char* out, int64_t offset) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <ebb/cuda/emulator.h>
+#include <ebb/cuda/emulator/sanitizer.h>
 #include <ebb/cuda/runtime/device_code.h>
 #include <ebb/cuda/runtime/launch.h>
 
