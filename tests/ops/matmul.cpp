@@ -126,8 +126,10 @@ TEST_CASE("A batch that is permuted is multiplied as it is", "[matmul]") {
   const Tensor q = qkv.select(2, 0).transpose(1, 2);
   const Tensor k = qkv.select(2, 1).transpose(1, 2);
   const auto used = measure([&] { return matmul(q, k.transpose(-2, -1)); });
-  CHECK(used.peak_bytes == rounded_bytes(2 * 4 * 9 * 9));
-  CHECK(used.requests == 1);
+  // On a device also the list of where the 8 matrices of each side lie.
+  const bool is_cpu = get_default_device().is_cpu();
+  CHECK(used.peak_bytes == rounded_bytes(2 * 4 * 9 * 9) + (is_cpu ? 0 : 512));
+  CHECK(used.requests == (is_cpu ? 1 : 2));
   check_close(matmul(q, k.transpose(-2, -1)),
               reference(q.contiguous(), k.transpose(-2, -1).contiguous()), 1e-5);
 }

@@ -162,7 +162,7 @@ inline void check_same_for_any_threads(const std::function<Tensor()>& f) {
   std::vector<Tensor> results;
   for (const int threads : {1, 2, 8}) {
     set_num_threads(threads);
-    results.push_back(f().contiguous());
+    results.push_back(f().contiguous().cpu());
   }
   set_num_threads(before);
   for (const Tensor& result : results) {
