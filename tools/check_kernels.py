@@ -9,7 +9,8 @@
 Prints a table and what breaks the rules:
   - no kernel spills registers;
   - no kernel has local memory, but for those listed in MAY_USE_LOCAL_MEMORY;
-  - the kernels listed in MOVES_16_BYTES load (or store, if they only write) 16 bytes at a time.
+  - the kernels of LOADS_16_BYTES and STORES_16_BYTES move 16 bytes at a time, if they load or store
+    at all.
 Exit code 1 if a rule is broken or a file does not compile, 77 if there is no nvcc.
 """
 
@@ -33,8 +34,8 @@ MAY_USE_LOCAL_MEMORY = {
     r"functors::(Sin|Cos|Tan)\b": "the reduction of large arguments in CUDA's math library",
     r"draw_elements<.*Normal<": "the reduction of large arguments in CUDA's math library",
 }
-# Kernels that move 16 bytes at a time.
-MOVES_16_BYTES = r"elementwise_packed<|convert_packed<|copy_adjacent|fill_packed<|update_list<"
+LOADS_16_BYTES = r"elementwise_packed<|convert_packed<|copy_adjacent|update_list<"
+STORES_16_BYTES = r"convert_packed<|copy_adjacent|fill_packed<|update_list<|draw_elements<"
 # Files whose numbers are those of the CPU, bit for bit (cmake/ebb_cuda.cmake).
 WITHOUT_FMA = {"optimizer", "random", "shape"}
 
@@ -119,9 +120,10 @@ def faults_of(kernel):
         yield f"spills {kernel.spills} bytes"
     if kernel.stack > 0 and not any(re.search(each, kernel.name) for each in MAY_USE_LOCAL_MEMORY):
         yield f"has {kernel.stack} bytes of local memory"
-    if re.search(MOVES_16_BYTES, kernel.name):
-        if not (kernel.wide_loads if kernel.reads else kernel.wide_stores):
-            yield "does not move 16 bytes at a time"
+    if re.search(LOADS_16_BYTES, kernel.name) and kernel.reads and not kernel.wide_loads:
+        yield "does not load 16 bytes at a time"
+    if re.search(STORES_16_BYTES, kernel.name) and not kernel.wide_stores:
+        yield "does not store 16 bytes at a time"
 
 
 def print_report(report, verbose):

@@ -84,15 +84,14 @@ __device__ __forceinline__ void store_elements(ScalarType dtype, char* const (&t
   });
 }
 
-/// The N adjacent elements from element `first` on, which are aligned as a pack, as numbers of type
-/// T.
+/// The N adjacent elements from element `first` on, a multiple of N, as numbers of type T. `from` is
+/// aligned as a pack.
 template <typename T, int N>
 __device__ __forceinline__ void load_run(ScalarType dtype, const char* from, int64_t first,
                                          T (&to)[N]) {
   dispatch_element(dtype, [&](auto zero) {
     using From = decltype(zero);
-    const auto* elements = reinterpret_cast<const Stored<From>*>(from) + first;
-    const auto pack = *reinterpret_cast<const Pack<Stored<From>, N>*>(elements);
+    const auto pack = reinterpret_cast<const Pack<Stored<From>, N>*>(from)[first / N];
     for (int k = 0; k < N; ++k) to[k] = convert<T, From>(pack[k]);
   });
 }
@@ -105,8 +104,8 @@ __device__ __forceinline__ void store_run(ScalarType dtype, char* to, int64_t fi
     using To = decltype(zero);
     Pack<Stored<To>, N> pack;
     for (int k = 0; k < N; ++k) pack[k] = convert<To, T>(values[k]);
-    auto* elements = reinterpret_cast<Stored<To>*>(to) + first;
-    *reinterpret_cast<Pack<Stored<To>, N>*>(elements) = pack;
+    // Indexed as packs, so that the compiler sees their alignment.
+    reinterpret_cast<Pack<Stored<To>, N>*>(to)[first / N] = pack;
   });
 }
 
