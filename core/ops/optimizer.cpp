@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
+#include <ebb/core/ops/copy_kernels.h>
 #include <ebb/core/ops/elementwise.h>
+#include <ebb/core/ops/factory.h>
+#include <ebb/core/ops/fill.h>
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/optimizer_kernels.h>
+#include <ebb/core/ops/reduce.h>
 
 namespace ebb::ops {
 
@@ -134,6 +139,15 @@ void run_all(std::span<const Operands> all, One one, List list, Numbers&& number
 /// The numbers of an optimizer's step, for run_all.
 constexpr auto kStepOf = [](const auto& operands, auto&& call) { call(operands.step); };
 
+/// Converts a tensor of one element to a number on its device.
+void copy_number(double* to, const TensorBase& from) {
+  TensorIterator it(TensorIterator::Contiguous{}, 1);
+  it.set_compute_type(from.scalar_type());
+  it.add_contiguous(to, kDouble);
+  it.add_contiguous(from.data_ptr(), from.scalar_type());
+  kernels(from.device()).copy->copy(it);
+}
+
 void check_flag(const TensorBase& flag, const char* name, Device device) {
   EBB_CHECK(flag.scalar_type() == kFloat && flag.numel() == 1 && flag.device() == device,
             "expected ", name, " to be one float32 number on ", device, ", got ",
@@ -197,6 +211,36 @@ void unscale_(std::span<const TensorBase> grads, const TensorBase& inverse_scale
   run_all(grads, &OptimizerKernels::unscale, &OptimizerKernels::unscale_list,
           [&](const TensorBase&, auto&& call) { call(factor, found); });
   found_nonfinite.impl()->bump_version();
+}
+
+TensorBase norms(std::span<const TensorBase> tensors, double p) {
+  EBB_CHECK(!tensors.empty(), "expected at least one tensor");
+  EBB_CHECK(p == 1 || p == 2 || p == std::numeric_limits<double>::infinity(),
+            "expected a norm of order 1, 2 or infinity, got order ", p);
+  const Device device = tensors.front().device();
+  for (const TensorBase& tensor : tensors) {
+    EBB_CHECK(tensor.is_floating_point() && tensor.device() == device,
+              "expected floating-point tensors on ", device, ", got ", tensor.scalar_type(), " ",
+              tensor.sizes(), " on ", tensor.device());
+  }
+  const TensorBase result = empty({static_cast<int64_t>(tensors.size())}, kDouble, device);
+  fill_fresh(result, 0);  // empty tensors are passed over
+  auto* out = static_cast<double*>(result.data_ptr());
+  for (size_t begin = 0; begin < tensors.size();) {
+    const OptimizerKernels& kernels = table(result);
+    TensorLists lists;
+    size_t end = begin;
+    while (kernels.norm_list != nullptr && end < tensors.size() && tensors[end].numel() > 0 &&
+           lists.count < TensorLists::kMaxCount && are_contiguous(tensors_of(tensors[end])) &&
+           match(tensors_of(tensors[end]), tensors_of(tensors[begin]))) {
+      append(lists, tensors_of(tensors[end++]));
+    }
+    if (lists.count > 0) kernels.norm_list(lists, p, out + begin);
+    if (end == begin && tensors[end].numel() == 0) ++end;
+    if (end == begin) copy_number(out + begin, norm(tensors[end++], p, {}, false));
+    begin = end;
+  }
+  return result;
 }
 
 }  // namespace ebb::ops

@@ -81,4 +81,9 @@ EBB_API void adam_steps_(std::span<const AdamOperands> all);
 EBB_API void unscale_(std::span<const TensorBase> grads, const TensorBase& inverse_scale,
                       const TensorBase& found_nonfinite);
 
+/// The norm of order p, which is 1, 2 or infinity, of each of the tensors, floating-point ones on
+/// one device: float64 of their number, on that device. On CUDA few launches serve all of them, so
+/// that clipping gradients waits for the device once.
+[[nodiscard]] EBB_API TensorBase norms(std::span<const TensorBase> tensors, double p);
+
 }  // namespace ebb::ops

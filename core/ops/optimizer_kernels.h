@@ -35,6 +35,8 @@ struct OptimizerKernels {
   void (*sgd_list)(const TensorLists& lists, const ops::SgdStep& step);
   void (*adam_list)(const TensorLists& lists, const ops::AdamStep& step);
   void (*unscale_list)(const TensorLists& lists, const float* inverse_scale, float* found);
+  /// norms[k] becomes the norm of order p (1, 2 or infinity) of the k-th tensor. One operand.
+  void (*norm_list)(const TensorLists& lists, double p, double* norms);
 };
 
 }  // namespace ebb

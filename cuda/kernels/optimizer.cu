@@ -1,4 +1,4 @@
-#include <array>
+#include <cmath>
 #include <utility>
 
 #include <ebb/core/ops/functors/optimizer.h>
@@ -7,6 +7,7 @@
 #include <ebb/cuda/kernels/tables.h>
 #include <ebb/cuda/runtime/kernel_device.h>
 #include <ebb/cuda/runtime/launch.h>
+#include <ebb/cuda/runtime/workspace.h>
 
 // Steps of optimizers: rules that update an element of each operand in place. Contiguous tensors go
 // in lists, many to a launch: a block takes a chunk of one tensor. Compiled without fused
@@ -161,6 +162,75 @@ void run_list(const TensorLists& lists, const Rule& rule) {
          device.stream(), rule, list);
 }
 
+enum class NormOrder : uint8_t { one, two, infinity };
+
+/// What a norm adds up, in double: sums, or the largest magnitude, where NaN wins.
+struct NormTerms {
+  NormOrder order;
+
+  EBB_INLINE double term(double x) const { return order == NormOrder::two ? x * x : std::fabs(x); }
+  EBB_INLINE double operator()(double a, double b) const {
+    if (order != NormOrder::infinity) return a + b;
+    return a != a || a > b ? a : b;
+  }
+  EBB_INLINE double finish(double all) const {
+    return order == NormOrder::two ? std::sqrt(all) : all;
+  }
+};
+
+/// The terms of each block's chunk, put together.
+template <typename T>
+__global__ void norm_chunks(NormTerms terms, ListArgument<1> list, double* chunks) {
+  for (uint32_t block = blockIdx.x; block < list.blocks(); block += gridDim.x) {
+    const int tensor = list.tensor_of(block);
+    const int64_t begin = (block - list.first_block[tensor]) * kChunk;
+    const int64_t rest = list.numel[tensor] - begin;
+    const int64_t end = begin + (rest < kChunk ? rest : kChunk);
+    double all = 0;
+    const int64_t step = int64_t{blockDim.x} * kRun;
+    for (int64_t i = begin + int64_t{threadIdx.x} * kRun; i < end; i += step) {
+      if (list.aligned[tensor] && i + kRun <= end) {
+        T x[kRun] = {};
+        load_run(list.dtype[0], list.data[tensor][0], i, x);
+        for (int k = 0; k < kRun; ++k) all = terms(all, terms.term(static_cast<double>(x[k])));
+      } else {
+        for (int64_t k = i; k < i + kRun && k < end; ++k) {
+          T x[1] = {};
+          load_run(list.dtype[0], list.data[tensor][0], k, x);
+          all = terms(all, terms.term(static_cast<double>(x[0])));
+        }
+      }
+    }
+    all = block_reduce(all, terms, 0.0);
+    if (threadIdx.x == 0) chunks[block] = all;
+  }
+}
+
+/// A block for each tensor puts its chunks together.
+__global__ void finish_norms(NormTerms terms, ListArgument<1> list, const double* chunks,
+                             double* norms) {
+  const int tensor = static_cast<int>(blockIdx.x);
+  double all = 0;
+  for (uint32_t i = list.first_block[tensor] + threadIdx.x; i < list.first_block[tensor + 1];
+       i += blockDim.x) {
+    all = terms(all, chunks[i]);
+  }
+  all = block_reduce(all, terms, 0.0);
+  if (threadIdx.x == 0) norms[tensor] = terms.finish(all);
+}
+
+void norm_list(const TensorLists& lists, double p, double* norms) {
+  const KernelDevice device;
+  const ListArgument<1> list(lists);
+  const Workspace chunks(list.blocks() * sizeof(double));
+  const NormTerms terms = {p == 1 ? NormOrder::one : p == 2 ? NormOrder::two : NormOrder::infinity};
+  auto* partial = static_cast<double*>(chunks.data());
+  const auto kernel = lists.compute_type == kDouble ? &norm_chunks<double> : &norm_chunks<float>;
+  launch(kernel, blocks_for(list.blocks(), 1), kBlockThreads, 0, device.stream(), terms, list,
+         partial);
+  launch(&finish_norms, list.count, kBlockThreads, 0, device.stream(), terms, list, partial, norms);
+}
+
 /// The list that a single iteration makes, if its operands are contiguous.
 bool make_list(const TensorIterator& it, TensorLists& lists) {
   lists.noperands = it.noperands();
@@ -252,6 +322,7 @@ extern const OptimizerKernels optimizer_kernels = {
     .sgd_list = &sgd_list,
     .adam_list = &adam_list,
     .unscale_list = &unscale_list,
+    .norm_list = &norm_list,
 };
 
 }  // namespace ebb::cuda

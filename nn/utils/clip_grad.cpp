@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <ebb/autograd/grad_mode.h>
+#include <ebb/core/ops/optimizer.h>
 
 namespace ebb::nn::utils {
 
@@ -17,8 +18,23 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& parameters) {
   return result;
 }
 
+/// Whether one op takes the norms of all of them: on one CUDA device, which is then waited for
+/// once.
+bool go_together(const std::vector<Tensor>& grads, double norm_type) {
+  const bool has_kernel = norm_type == 1 || norm_type == 2 || norm_type == INFINITY;
+  return has_kernel && std::all_of(grads.begin(), grads.end(), [&](const Tensor& grad) {
+           return grad.is_cuda() && grad.device() == grads.front().device();
+         });
+}
+
 /// The norm of each gradient. Those of a device are fetched together, so that the host waits once.
 std::vector<double> norms_of(const std::vector<Tensor>& grads, double norm_type) {
+  if (go_together(grads, norm_type)) {
+    const std::vector<TensorBase> all(grads.begin(), grads.end());
+    const Tensor fetched = Tensor(ops::norms(all, norm_type)).cpu();
+    const auto* data = fetched.const_data_ptr<double>();
+    return {data, data + fetched.numel()};
+  }
   std::vector<double> result;
   std::vector<Tensor> on_device;
   const Device device = grads[0].device();

@@ -143,3 +143,33 @@ TEST_CASE("unscaling multiplies gradients and notes one that is not finite") {
     }
   }
 }
+
+TEST_CASE("norms of many tensors are those that each has alone, and take two launches") {
+  for (const ScalarType dtype : kFloatDtypes) {
+    for (const double p : {1.0, 2.0, static_cast<double>(INFINITY)}) {
+      INFO("order " << p << " of " << dtype);
+      std::vector<TensorBase> tensors;
+      for (const auto& sizes : kShapes) tensors.push_back(make(sizes, dtype, 1, kCUDA)[0]);
+      tensors.push_back(make({9000}, dtype, 1, kCUDA)[0].narrow(0, 1, 8999));
+      tensors.push_back(make({40, 50}, dtype, 1, kCUDA)[0].t());
+      const Tensor all(ops::norms(tensors, p));
+      const Tensor host = all.cpu();
+      REQUIRE(host.numel() == static_cast<int64_t>(tensors.size()));
+      for (size_t k = 0; k < tensors.size(); ++k) {
+        const Tensor exact = Tensor(tensors[k]).cpu().to(kDouble);
+        const double alone = exact.numel() == 0 ? 0 : exact.norm(p).item<double>();
+        // The one that is not contiguous goes alone, and rounds its norm to its dtype.
+        const double tolerance = tensors[k].is_contiguous() ? 1e-14 : 8e-3;
+        CHECK(host.data_ptr<double>()[k] == Approx(alone).epsilon(tolerance));
+      }
+    }
+  }
+  std::vector<TensorBase> few = {make({5000}, kFloat, 1, kCUDA)[0], make({3}, kFloat, 1, kCUDA)[0]};
+  Tensor(few[1]).fill_(NAN);
+  const cuda::emulator::CallTrace trace;
+  const Tensor norms(ops::norms(few, INFINITY));
+  CHECK(trace.count("launch") == 3);  // and one to fill the result
+  CHECK(trace.synchronizations() == 0);
+  CHECK(std::isnan(norms.select(0, 1).item<double>()));
+  CHECK(norms.select(0, 0).item<double>() == 5.0);
+}

@@ -154,6 +154,7 @@ extern const OptimizerKernels optimizer_kernels = {
     .sgd_list = nullptr,
     .adam_list = nullptr,
     .unscale_list = nullptr,
+    .norm_list = nullptr,
 };
 
 }  // namespace ebb::cpu::EBB_CPU_CAPABILITY
