@@ -171,10 +171,11 @@ TEST_CASE("mse_loss agrees with a plain loop", "[loss]") {
 
 TEST_CASE("Wrong targets and weights of losses are errors", "[loss]") {
   const Tensor x = zeros({2, 5});
-  CHECK_THROWS_AS(nll_loss(x, made_of({0, 5}, {2}, kLong)), IndexError);
-  CHECK_THROWS_WITH(cross_entropy_loss(x, made_of({0, -1}, {2}, kLong)),
+  // A device reports a class when the host waits for it, as an index.
+  CHECK_THROWS_AS(nll_loss(x, made_of({0, 5}, {2}, kLong)).cpu(), IndexError);
+  CHECK_THROWS_WITH(cross_entropy_loss(x, made_of({0, -1}, {2}, kLong)).cpu(),
                     ContainsSubstring("cross_entropy_loss") && ContainsSubstring("-1") &&
-                        ContainsSubstring("5 classes"));
+                        (ContainsSubstring("5 classes") || ContainsSubstring("size 5")));
   CHECK_THROWS_WITH(nll_loss(x, zeros({3}, kLong)),
                     ContainsSubstring("[2, 5]") && ContainsSubstring("[3]"));
   CHECK_THROWS_WITH(nll_loss(x, zeros({2, 5})), ContainsSubstring("Float"));
