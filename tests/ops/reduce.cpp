@@ -341,7 +341,9 @@ TEST_CASE("A reduction allocates its result and little scratch", "[reduce]") {
   CHECK(measure([&] { return x.t().var(0, true, false); }).peak_bytes == 4096);
   const Measurement all = measure([&] { return x.std(); });
   CHECK(all.net_bytes == 512);
-  CHECK(all.peak_bytes <= 512 + 32 * 24 + 512);
+  // The CPU cuts an output into 32 pieces at most, a device into 1024.
+  const int64_t pieces = get_default_device().is_cpu() ? 32 : 1024;
+  CHECK(all.peak_bytes <= 512 + pieces * 24 + 512);
 }
 
 TEST_CASE("Sums and means have gradients", "[reduce][grad]") {
