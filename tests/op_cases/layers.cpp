@@ -47,6 +47,7 @@ void add_attention(std::vector<Case>& cases) {
        [](const Tensors& a) { return ebb::scaled_dot_product_attention(a[0], a[1], a[2]); },
        {}});
   arguments.push_back(constant("attn_mask", {6, 7}));
+  arguments.back().optional = true;
   cases.push_back(
       {"scaled_dot_product_attention.mask",
        arguments,
