@@ -186,9 +186,10 @@ TEST_CASE("An op in place that runs out of memory has changed nothing") {
 }
 
 TEST_CASE("After running out of memory the next request that fits succeeds") {
+  const ebb::Device device = ebb::get_default_device();
   const auto reserved = ebb::memory::memory_reserved();
-  ebb::memory::set_memory_limit(ebb::kCPU, static_cast<size_t>(reserved) + (64u << 20));
+  ebb::memory::set_memory_limit(device, static_cast<size_t>(reserved) + (64u << 20));
   CHECK_THROWS_AS(ebb::empty({int64_t{1} << 30}), ebb::OutOfMemoryError);
   CHECK_NOTHROW(ebb::empty({1 << 20}));
-  ebb::memory::set_memory_limit(ebb::kCPU, 0);
+  ebb::memory::set_memory_limit(device, 0);
 }

@@ -116,7 +116,8 @@ TEST_CASE("a device that is not there has zeros and refuses requests") {
   CHECK(memory_allocated(missing) == 0);
   CHECK(memory_limit(missing) == 0);
   CHECK_THROWS_WITH(allocate(1, missing),
-                    Catch::Matchers::ContainsSubstring("there is no device cuda:13"));
+                    Catch::Matchers::ContainsSubstring("no CUDA device") ||
+                        Catch::Matchers::ContainsSubstring("no device cuda:13"));
   empty_cache(missing);
 }
 

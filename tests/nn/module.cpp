@@ -302,8 +302,8 @@ TEST_CASE("to() a dtype or device that is there already allocates nothing") {
   const void* data = block->gain.data_ptr();
   const auto used = ebb::testing::measure([&] {
     block->to(ebb::kFloat);
-    block->to(ebb::Device(ebb::kCPU));
-    block->to(ebb::kCPU, ebb::kFloat);
+    block->to(ebb::get_default_device());
+    block->to(ebb::get_default_device(), ebb::kFloat);
   });
   CHECK(used.requests == 0);
   CHECK(block->gain.data_ptr() == data);

@@ -210,3 +210,13 @@ TEST_CASE("Errors of pooling name the shapes", "[pool]") {
   CHECK_THROWS_WITH(avg_pool2d(zeros(4), 2), ContainsSubstring("avg_pool2d"));
   CHECK_THROWS_AS(avg_pool2d(zeros({1, 4, 4}, kLong), 2), Error);
 }
+
+TEST_CASE("A window that lies in the padding alone is -infinity and has no gradient", "[pool]") {
+  // Taps at -1 and 1 of an image of one pixel.
+  const Tensor x = full({1, 1, 1}, 3.0).requires_grad_();
+  const Tensor y = max_pool2d(x, 2, 1, 1, 2);
+  CHECK(y.sizes() == IntArrayRef({1, 1, 1}));
+  CHECK(values(y)[0] == -std::numeric_limits<double>::infinity());
+  y.sum().backward();
+  check_close(x.grad(), {0});
+}

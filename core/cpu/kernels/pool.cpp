@@ -140,11 +140,12 @@ void dispatch_max(const PoolArguments& a, F&& f) {
   });
 }
 
-/// The pixel that an offset of a window stands for.
+/// The pixel that an offset of a window stands for; -1 where all its taps lie in the padding.
 int64_t pixel_of(const PoolShape& s, int64_t y, int64_t x, int64_t offset) {
   const int64_t row = y * s.stride[0] - s.padding[0] + offset / s.kernel[1] * s.dilation[0];
   const int64_t column = x * s.stride[1] - s.padding[1] + offset % s.kernel[1] * s.dilation[1];
-  return row * s.in[1] + column;
+  const bool inside = row >= 0 && row < s.in[0] && column >= 0 && column < s.in[1];
+  return inside ? row * s.in[1] + column : -1;
 }
 
 template <typename Offset, typename F>
@@ -193,8 +194,9 @@ void max_backward(const PoolArguments& a) {
       T* out = static_cast<T*>(a.output) + plane * s.in[0] * s.in[1];
       const Offset* offsets = static_cast<const Offset*>(a.offsets) + plane * s.out[0] * s.out[1];
       std::fill(out, out + s.in[0] * s.in[1], T(0));
-      for_each_chosen(s, offsets,
-                      [&](int64_t window, int64_t pixel) { add_to(out[pixel], grad[window]); });
+      for_each_chosen(s, offsets, [&](int64_t window, int64_t pixel) {
+        if (pixel >= 0) add_to(out[pixel], grad[window]);
+      });
     });
   });
 }
@@ -208,7 +210,9 @@ void max_gather(const PoolArguments& a) {
       const T* in = static_cast<const T*>(a.input) + plane * s.in[0] * s.in[1];
       T* out = static_cast<T*>(a.output) + plane * s.out[0] * s.out[1];
       const Offset* offsets = static_cast<const Offset*>(a.offsets) + plane * s.out[0] * s.out[1];
-      for_each_chosen(s, offsets, [&](int64_t window, int64_t pixel) { out[window] = in[pixel]; });
+      for_each_chosen(s, offsets, [&](int64_t window, int64_t pixel) {
+        out[window] = pixel >= 0 ? in[pixel] : T(0);
+      });
     });
   });
 }
