@@ -1,11 +1,7 @@
 # The CUDA device: native, by nvcc, in the library itself; emulated, by the C++ compiler, in a
 # library of its own that holds all of ebb. Both are made of the same files in cuda/.
 
-set(cuda_default off)
-if(PROJECT_IS_TOP_LEVEL)
-  set(cuda_default off)
-endif()
-set(EBB_CUDA ${cuda_default} CACHE STRING "The CUDA device: auto (native where nvcc is), native, off")
+set(EBB_CUDA off CACHE STRING "The CUDA device: auto (native where nvcc is), native, off")
 set_property(CACHE EBB_CUDA PROPERTY STRINGS auto native off)
 set(EBB_CUDA_ARCHITECTURES "80-real;90"
     CACHE STRING "GPUs to build for, as CMAKE_CUDA_ARCHITECTURES: 90 is sm_90 with its PTX")
