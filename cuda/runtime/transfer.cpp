@@ -41,7 +41,14 @@ void transfer_peer(const TensorBase& to, const TensorBase& from) {
     EBB_CUDA_CHECK(cudaMemcpyPeerAsync(to.data_ptr(), to_device, from.data_ptr(), from_device,
                                        from.nbytes(), stream));
   }
-  wait_for_stream(to_device, to_stream, from_device, stream);
+  try {
+    wait_for_stream(to_device, to_stream, from_device, stream);
+  } catch (...) {
+    // The copy is under way all the same: nobody may have the memory of the tensors before its end.
+    const DeviceGuard guard(from_device);
+    (void)cudaStreamSynchronize(stream);
+    throw;
+  }
 }
 
 }  // namespace
