@@ -17,3 +17,4 @@
 #include <ebb/data/data.h>
 #include <ebb/nn/nn.h>
 #include <ebb/optim/optim.h>
+#include <ebb/techniques/techniques.h>

@@ -7,7 +7,7 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 
 # Headers are included as <ebb/folder/header.h>.
-set(ebb_folders core cuda autograd io nn optim data testing)
+set(ebb_folders core cuda autograd io nn optim data techniques testing)
 set(include_root ${CMAKE_CURRENT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${include_root}/ebb)
 foreach(entry IN LISTS ebb_folders ITEMS ebb.h)
