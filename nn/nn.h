@@ -11,3 +11,5 @@
 #include <ebb/nn/options.h>
 #include <ebb/nn/ordered_dict.h>
 #include <ebb/nn/utils/clip_grad.h>
+#include <ebb/nn/utils/convert_parameters.h>
+#include <ebb/nn/utils/rnn.h>
