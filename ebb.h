@@ -3,6 +3,7 @@
 // All that a user of ebb needs.
 
 #include <ebb/autograd/anomaly.h>
+#include <ebb/autograd/autocast.h>
 #include <ebb/autograd/autograd.h>
 #include <ebb/autograd/factories.h>
 #include <ebb/autograd/function.h>

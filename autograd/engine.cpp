@@ -23,12 +23,15 @@ class EngineScope {
       : state_(thread_state()), saved_(state_), outer_task_(std::exchange(current_task, task)) {
     state_.grad_enabled = create_graph;
     state_.inference_mode = false;
+    // Gradients have the dtypes of forward; a guard that a hook opens is an outermost one.
+    state_.autocast = {.dtype = {saved_.autocast.dtype[0], saved_.autocast.dtype[1]}};
   }
   ~EngineScope() {
     state_.op_name = saved_.op_name;
     state_.current_node = saved_.current_node;
     state_.grad_enabled = saved_.grad_enabled;
     state_.inference_mode = saved_.inference_mode;
+    state_.autocast = saved_.autocast;
     current_task = outer_task_;
   }
   EngineScope(const EngineScope&) = delete;

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 
+#include <ebb/core/device.h>
 #include <ebb/core/export.h>
+#include <ebb/core/tensor/scalar_type.h>
 
 namespace ebb {
 
@@ -12,6 +14,22 @@ class InputGuard;
 class PoolGuard;
 }  // namespace memory
 class GeneratorGuard;
+namespace amp {
+class CastCache;
+}
+
+/// What autocast does on a thread (autograd/autocast.h). Arrays are indexed by DeviceType.
+struct AutocastFlags {
+  /// Some device type is enabled, and no op casts for others just now: the one branch of an op.
+  bool active = false;
+  bool cache_enabled = true;
+  bool enabled[kDeviceTypes] = {};
+  ScalarType dtype[kDeviceTypes] = {kBFloat16, kHalf};
+  /// How many guards are open.
+  int nesting = 0;
+  /// The casts of weights, until the outermost guard ends; null while there are none.
+  amp::CastCache* cache = nullptr;
+};
 
 /// All that ebb keeps per thread, in one place, so that an op reads thread-local storage once.
 /// Plain members with constant initial values only: creating a thread costs nothing.
@@ -46,6 +64,7 @@ struct ThreadState {
   void* saved_tensor_hooks = nullptr;
   /// The node that backward runs (autograd/node.h), or null.
   void* current_node = nullptr;
+  AutocastFlags autocast;
 };
 
 namespace detail {

@@ -33,6 +33,7 @@ PARAMETER_TYPES = {
     "options": "const TensorOptions&",
     "generator?": "const std::optional<Generator>&",
 }
+AUTOCAST_CLASSES = ("none", "low", "fp32", "promote")
 RETURN_TYPES = {
     "Tensor": "Tensor",
     "Tensor[]": "std::vector<Tensor>",
@@ -119,7 +120,11 @@ def parse(path):
                 ops[-1].variants = value.split()
             elif key == "kernel":
                 ops[-1].kernels = value.split()
-            elif key in ("autocast", "saves", "doc"):
+            elif key == "autocast":
+                if not set(value.split("/")) <= set(AUTOCAST_CLASSES):
+                    sys.exit(f"{where}: autocast is one of {', '.join(AUTOCAST_CLASSES)}")
+                ops[-1].autocast = value
+            elif key in ("saves", "doc"):
                 setattr(ops[-1], key, value)
             else:
                 sys.exit(f"{where}: cannot read {line!r}")
@@ -259,6 +264,52 @@ def functor_table_header(ops):
     return text + "\n}  // namespace ebb::functors\n"
 
 
+def autocast_header(ops):
+    text = "#pragma once\n\n" + NOTICE + """
+#include <cstdint>
+#include <string_view>
+
+namespace ebb::autograd {
+
+/// What autocast does with the floating-point inputs of an op, but float64 ones: nothing, a cast to
+/// the low dtype, to float32, or to the widest among them.
+enum class AutocastClass : uint8_t { none, low, fp32, promote };
+
+/// The classes of an op. Where an op has a dtype of its own to choose (sum, softmax, ...), fp32
+/// means that of the result.
+struct AutocastRow {
+  AutocastClass cuda = AutocastClass::none;
+  AutocastClass cpu = AutocastClass::none;
+};
+
+/// A row with the name of its op.
+struct NamedAutocastRow {
+  std::string_view op;
+  AutocastRow row;
+};
+
+/// The ops that have a class.
+inline constexpr NamedAutocastRow kAutocastTable[] = {
+"""
+    for op in ops:
+        if op.autocast == "none":
+            continue
+        cuda, _, cpu = op.autocast.partition("/")
+        text += (f'    {{"{op.name}", {{AutocastClass::{cuda}, AutocastClass::{cpu or cuda}}}}},\n')
+    return text + """};
+
+/// The row of an op; does not compile for an op without one.
+consteval AutocastRow autocast_of(std::string_view op) {
+  for (const NamedAutocastRow& named : kAutocastTable) {
+    if (named.op == op) return named.row;
+  }
+  throw "an op without an autocast class in core/ops/ops.def";
+}
+
+}  // namespace ebb::autograd
+"""
+
+
 def signature_text(op, overload):
     parameters = ", ".join(
         f"{p.type} {p.name}" + (f"={p.default}" if p.default is not None else "")
@@ -298,6 +349,7 @@ states each row in bytes. Made by tools/generate_ops.py from core/ops/ops.def.
 def outputs(ops):
     return {
         "autograd/ops/functions.h": functions_header(ops),
+        "autograd/ops/autocast_table.h": autocast_header(ops),
         "autograd/tensor_methods.h": methods_header(ops),
         "autograd/tensor_methods_inline.h": methods_inline_header(ops),
         "core/ops/elementwise_ops.h": elementwise_header(ops),

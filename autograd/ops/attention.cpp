@@ -5,6 +5,7 @@
 
 #include <ebb/autograd/factories.h>
 #include <ebb/autograd/grad_mode.h>
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/record.h>
 
 namespace ebb {
@@ -125,6 +126,12 @@ Tensor fused(const Tensor& query, const Tensor& key, const Tensor& value, const 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const std::optional<Tensor>& attn_mask, double dropout_p,
                                     bool is_causal, std::optional<double> scale) {
+  if (const autograd::AutocastCall cast(autograd::autocast_of("scaled_dot_product_attention"),
+                                        {query, key, value, autograd::or_undefined(attn_mask)});
+      cast) {
+    return scaled_dot_product_attention(cast[0], cast[1], cast[2], cast.optional(3), dropout_p,
+                                        is_causal, scale);
+  }
   const OpName name("scaled_dot_product_attention");
   Tensor mask = attn_mask.value_or(Tensor());
   check_settings(mask, dropout_p, is_causal);

@@ -1,3 +1,4 @@
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/ops/elementwise.h>
 
 // Arithmetic of two and three inputs. The engine sums a gradient down over broadcast dimensions and
@@ -5,6 +6,8 @@
 
 namespace ebb {
 
+using autograd::autocast_of;
+using autograd::AutocastCall;
 using autograd::Backward;
 using autograd::differentiable;
 using autograd::differentiable_;
@@ -353,6 +356,9 @@ const Tensor& remainder_(const Tensor& self, const Scalar& other) {
 // --- pow ---
 
 Tensor pow(const Tensor& self, const Tensor& exponent) {
+  if (const AutocastCall cast(autocast_of("pow"), {self, exponent}); cast) {
+    return pow(cast[0], cast[1]);
+  }
   return differentiable(
       "pow", "PowBackward1", {self, exponent},
       [&] { return ops::pow(Form::fresh, self, exponent); },
@@ -365,6 +371,7 @@ const Tensor& pow_(const Tensor& self, const Tensor& exponent) {
       [&](Recorder& r) { return pow_formula(r, self, exponent); });
 }
 Tensor pow(const Tensor& self, const Scalar& exponent) {
+  if (const AutocastCall cast(autocast_of("pow"), {self}); cast) return pow(cast[0], exponent);
   return differentiable(
       "pow", "PowBackward0", {self}, [&] { return ops::pow(Form::fresh, self, exponent); },
       [&](Recorder& r) { return pow_formula(r, self, exponent); });
@@ -375,6 +382,7 @@ const Tensor& pow_(const Tensor& self, const Scalar& exponent) {
       [&](Recorder& r) { return pow_formula(r, self, exponent); });
 }
 Tensor pow(const Scalar& self, const Tensor& exponent) {
+  if (const AutocastCall cast(autocast_of("pow"), {exponent}); cast) return pow(self, cast[0]);
   return differentiable(
       "pow", "PowBackward2", {exponent}, [&] { return ops::pow(Form::fresh, self, exponent); },
       [&](Recorder& r) {

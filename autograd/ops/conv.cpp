@@ -1,9 +1,12 @@
 #include <ebb/core/ops/conv.h>
 
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/record.h>
 
 namespace ebb {
 
+using autograd::autocast_of;
+using autograd::AutocastCall;
 using autograd::Backward;
 using autograd::differentiable;
 using autograd::Recorder;
@@ -41,6 +44,10 @@ Tensor to_bias(const Tensor& grad) {
 
 Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
               IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  if (const AutocastCall cast(autocast_of("conv2d"), {input, weight, autograd::or_undefined(bias)});
+      cast) {
+    return conv2d(cast[0], cast[1], cast.optional(2), stride, padding, dilation, groups);
+  }
   const Tensor bias_or_none = bias.value_or(Tensor());
   return differentiable(
       "conv2d", "ConvolutionBackward0", {input, weight, bias_or_none},

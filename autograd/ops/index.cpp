@@ -1,5 +1,6 @@
 #include <ebb/core/ops/index.h>
 
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/ops/reduced.h>
 #include <ebb/autograd/record.h>
 
@@ -123,6 +124,9 @@ const Tensor& scatter_(const Tensor& self, int64_t dim, const Tensor& index, con
 }
 
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  if (const autograd::AutocastCall cast(autograd::autocast_of("scatter_add"), {self, src}); cast) {
+    return scatter_add(cast[0], dim, index, cast[1]);
+  }
   return differentiable(
       "scatter_add", "ScatterAddBackward0", {self, src},
       [&] { return ops::scatter_add(self, dim, index, src); },

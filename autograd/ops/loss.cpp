@@ -2,21 +2,20 @@
 
 #include <limits>
 
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/record.h>
 
 namespace ebb {
 
+using autograd::autocast_of;
+using autograd::AutocastCall;
 using autograd::Backward;
 using autograd::differentiable;
 using autograd::needs_recording;
+using autograd::or_undefined;
 using autograd::Recorder;
 
 namespace {
-
-const Tensor& value_of(const std::optional<Tensor>& tensor) {
-  static const Tensor undefined;
-  return tensor ? *tensor : undefined;
-}
 
 std::optional<Tensor> optional_of(Tensor tensor) {
   return tensor.defined() ? std::optional<Tensor>(std::move(tensor)) : std::nullopt;
@@ -50,9 +49,12 @@ Tensor cross_entropy_of_probabilities(const Tensor& self, const Tensor& target,
 
 Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
                 int64_t reduction, int64_t ignore_index) {
+  if (const AutocastCall cast(autocast_of("nll_loss"), {self, or_undefined(weight)}); cast) {
+    return nll_loss(cast[0], target, cast.optional(1), reduction, ignore_index);
+  }
   const OpName name("nll_loss");
   ops::ClassLossResult out =
-      ops::nll_loss(self, target, {value_of(weight), reduction, ignore_index, 0});
+      ops::nll_loss(self, target, {or_undefined(weight), reduction, ignore_index, 0});
   Tensor loss(std::move(out.loss));
   if (!needs_recording({self})) return loss;
   Recorder r("NllLossBackward0", {self});
@@ -73,7 +75,7 @@ Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& target,
       "nll_loss_backward", "NllLossBackwardBackward0", {grad_output},
       [&] {
         return ops::nll_loss_backward(grad_output, target, total_weight, size,
-                                      {value_of(weight), reduction, ignore_index, 0});
+                                      {or_undefined(weight), reduction, ignore_index, 0});
       },
       [&](Recorder& r) {
         return [target = r.save(target), weight = r.save(weight), reduction,
@@ -87,11 +89,17 @@ Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& target,
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
                           const std::optional<Tensor>& weight, int64_t reduction,
                           int64_t ignore_index, double label_smoothing) {
+  if (const AutocastCall cast(autocast_of("cross_entropy_loss"),
+                              {self, target, or_undefined(weight)});
+      cast) {
+    return cross_entropy_loss(cast[0], cast[1], cast.optional(2), reduction, ignore_index,
+                              label_smoothing);
+  }
   const OpName name("cross_entropy_loss");
   ops::ClassLossResult out = ops::cross_entropy_loss(
-      self, target, {value_of(weight), reduction, ignore_index, label_smoothing});
+      self, target, {or_undefined(weight), reduction, ignore_index, label_smoothing});
   if (needs_recording({target})) {
-    return cross_entropy_of_probabilities(self, target, value_of(weight), reduction,
+    return cross_entropy_of_probabilities(self, target, or_undefined(weight), reduction,
                                           label_smoothing);
   }
   Tensor loss(std::move(out.loss));
@@ -119,7 +127,7 @@ Tensor cross_entropy_loss_backward(const Tensor& grad_output, const Tensor& self
       [&] {
         return ops::cross_entropy_loss_backward(
             grad_output, self, target, log_sum_exp, total_weight,
-            {value_of(weight), reduction, ignore_index, label_smoothing});
+            {or_undefined(weight), reduction, ignore_index, label_smoothing});
       },
       [&](Recorder& r) {
         return
@@ -157,6 +165,9 @@ Tensor cross_entropy_loss_backward(const Tensor& grad_output, const Tensor& self
 }
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  if (const AutocastCall cast(autocast_of("mse_loss"), {self, target}); cast) {
+    return mse_loss(cast[0], cast[1], reduction);
+  }
   return differentiable(
       "mse_loss", "MseLossBackward0", {self, target},
       [&] { return ops::mse_loss(self, target, reduction); },

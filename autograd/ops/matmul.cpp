@@ -1,14 +1,18 @@
 #include <ebb/core/ops/matmul.h>
 
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/record.h>
 
 // The gradients read transposed views; nothing is copied to transpose it.
 
 namespace ebb {
 
+using autograd::autocast_of;
+using autograd::AutocastCall;
 using autograd::Backward;
 using autograd::differentiable;
 using autograd::differentiable_;
+using autograd::or_undefined;
 using autograd::Recorder;
 
 namespace {
@@ -94,24 +98,30 @@ auto linear_formula(Recorder& r, const Tensor& input, const Tensor& weight) {
 }  // namespace
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
+  if (const AutocastCall cast(autocast_of("mm"), {self, mat2}); cast) return mm(cast[0], cast[1]);
   return differentiable(
       "mm", "MmBackward0", {self, mat2}, [&] { return ops::mm(self, mat2); },
       [&](Recorder& r) { return product_formula(r, self, mat2); });
 }
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
+  if (const AutocastCall cast(autocast_of("bmm"), {self, mat2}); cast) return bmm(cast[0], cast[1]);
   return differentiable(
       "bmm", "BmmBackward0", {self, mat2}, [&] { return ops::bmm(self, mat2); },
       [&](Recorder& r) { return product_formula(r, self, mat2); });
 }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
+  if (const AutocastCall cast(autocast_of("mv"), {self, vec}); cast) return mv(cast[0], cast[1]);
   return differentiable(
       "mv", "MvBackward0", {self, vec}, [&] { return ops::mv(self, vec); },
       [&](Recorder& r) { return matmul_formula(r, self, vec); });
 }
 
 Tensor dot(const Tensor& self, const Tensor& tensor) {
+  if (const AutocastCall cast(autocast_of("dot"), {self, tensor}); cast) {
+    return dot(cast[0], cast[1]);
+  }
   return differentiable(
       "dot", "DotBackward0", {self, tensor}, [&] { return ops::dot(self, tensor); },
       [&](Recorder& r) {
@@ -124,6 +134,9 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
 }
 
 Tensor matmul(const Tensor& self, const Tensor& other) {
+  if (const AutocastCall cast(autocast_of("matmul"), {self, other}); cast) {
+    return matmul(cast[0], cast[1]);
+  }
   return differentiable(
       "matmul", "MatmulBackward0", {self, other}, [&] { return ops::matmul(self, other); },
       [&](Recorder& r) { return matmul_formula(r, self, other); });
@@ -131,6 +144,9 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
              const Scalar& alpha) {
+  if (const AutocastCall cast(autocast_of("addmm"), {self, mat1, mat2}); cast) {
+    return addmm(cast[0], cast[1], cast[2], beta, alpha);
+  }
   return differentiable(
       "addmm", "AddmmBackward0", {self, mat1, mat2},
       [&] { return ops::addmm(self, mat1, mat2, beta, alpha); },
@@ -146,6 +162,9 @@ const Tensor& addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
+  if (const AutocastCall cast(autocast_of("linear"), {input, weight, or_undefined(bias)}); cast) {
+    return linear(cast[0], cast[1], cast.optional(2));
+  }
   const Tensor bias_or_none = bias.value_or(Tensor());
   return differentiable(
       "linear", "LinearBackward0", {input, weight, bias_or_none},

@@ -1,6 +1,7 @@
 #include <ebb/core/ops/norm.h>
 
 #include <ebb/autograd/grad_mode.h>
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/record.h>
 
 // The gradients run as one kernel, or, where they are to be differentiated again, as a composition
@@ -150,6 +151,12 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
                   const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
                   double eps, bool /*cudnn_enable*/) {
+  if (const autograd::AutocastCall cast(
+          autograd::autocast_of("layer_norm"),
+          {input, autograd::or_undefined(weight), autograd::or_undefined(bias)});
+      cast) {
+    return layer_norm(cast[0], normalized_shape, cast.optional(1), cast.optional(2), eps);
+  }
   const OpName name("layer_norm");
   const Tensor scale = weight.value_or(Tensor());
   const Tensor shift = bias.value_or(Tensor());

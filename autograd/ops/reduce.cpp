@@ -3,11 +3,16 @@
 #include <cmath>
 #include <limits>
 
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/ops/reduced.h>
 #include <ebb/autograd/record.h>
 
 namespace ebb {
 
+using autograd::autocast_dtype;
+using autograd::autocast_of;
+using autograd::AutocastCall;
+using autograd::AutocastInput;
 using autograd::Backward;
 using autograd::differentiable;
 using autograd::not_differentiable;
@@ -20,6 +25,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Tensor sum_of(const char* node, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
               std::optional<ScalarType> dtype) {
+  dtype = autocast_dtype(autocast_of("sum"), self, dtype);
   return differentiable(
       "sum", node, {self}, [&] { return ops::sum(self, dim, keepdim, dtype); },
       [&](Recorder&) {
@@ -54,6 +60,7 @@ Tensor products_of_others(const Tensor& self, int64_t dim) {
 
 Tensor prod_of(const char* node, const Tensor& self, std::optional<int64_t> dim, bool keepdim,
                std::optional<ScalarType> dtype) {
+  dtype = autocast_dtype(autocast_of("prod"), self, dtype);
   return differentiable(
       "prod", node, {self}, [&] { return ops::prod(self, dim, keepdim, dtype); },
       [&](Recorder& r) {
@@ -270,13 +277,18 @@ Tensor std(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keep
 }
 
 Tensor norm(const Tensor& self, const Scalar& p) {
-  return norm_of("NormBackward0", self, p.toDouble(), {}, false);
+  return norm_of("NormBackward0", AutocastInput(autocast_of("norm"), self), p.toDouble(), {},
+                 false);
 }
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
-  return norm_of("NormBackward1", self, p ? p->toDouble() : 2, dim, keepdim);
+  return norm_of("NormBackward1", AutocastInput(autocast_of("norm"), self), p ? p->toDouble() : 2,
+                 dim, keepdim);
 }
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  if (const AutocastCall cast(autocast_of("logsumexp"), {self}); cast) {
+    return logsumexp(cast[0], dim, keepdim);
+  }
   return differentiable(
       "logsumexp", "LogsumexpBackward0", {self}, [&] { return ops::logsumexp(self, dim, keepdim); },
       [&](Recorder& r) {

@@ -1,9 +1,12 @@
 #include <ebb/core/ops/scan.h>
 
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/record.h>
 
 namespace ebb {
 
+using autograd::autocast_dtype;
+using autograd::autocast_of;
 using autograd::Backward;
 using autograd::differentiable;
 using autograd::Recorder;
@@ -37,6 +40,7 @@ Tensor cumprod_gradient_with_zeros(const Tensor& grad, const Tensor& x, const Te
 }  // namespace
 
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  dtype = autocast_dtype(autocast_of("cumsum"), self, dtype);
   return differentiable(
       "cumsum", "CumsumBackward0", {self}, [&] { return ops::cumsum(self, dim, dtype); },
       [&](Recorder&) {
@@ -47,6 +51,7 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
 }
 
 Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  dtype = autocast_dtype(autocast_of("cumprod"), self, dtype);
   return differentiable(
       "cumprod", "CumprodBackward0", {self}, [&] { return ops::cumprod(self, dim, dtype); },
       [&](Recorder& r) {

@@ -1,14 +1,18 @@
 #include <ebb/core/ops/softmax.h>
 
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/record.h>
 
 namespace ebb {
 
+using autograd::autocast_dtype;
+using autograd::autocast_of;
 using autograd::Backward;
 using autograd::differentiable;
 using autograd::Recorder;
 
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  dtype = autocast_dtype(autocast_of("softmax"), self, dtype);
   return differentiable(
       "softmax", "SoftmaxBackward0", {self}, [&] { return ops::softmax(self, dim, dtype); },
       [&](Recorder& r) {
@@ -18,6 +22,7 @@ Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 }
 
 Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  dtype = autocast_dtype(autocast_of("log_softmax"), self, dtype);
   return differentiable(
       "log_softmax", "LogSoftmaxBackward0", {self},
       [&] { return ops::log_softmax(self, dim, dtype); },

@@ -1,11 +1,14 @@
 #include <numbers>
 
+#include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/ops/elementwise.h>
 
 // Arithmetic of one tensor. A formula that keeps the result reads as f'(x) in terms of f(x).
 
 namespace ebb {
 
+using autograd::autocast_of;
+using autograd::AutocastInput;
 using autograd::Backward;
 using autograd::differentiable;
 using autograd::differentiable_;
@@ -111,25 +114,41 @@ const Tensor& neg_(const Tensor& self) {
 
 Tensor abs(const Tensor& self) { return unary(kAbs, self, abs_formula); }
 const Tensor& abs_(const Tensor& self) { return unary_(kAbs, self, abs_formula); }
-Tensor exp(const Tensor& self) { return unary(kExp, self, exp_formula); }
+Tensor exp(const Tensor& self) {
+  return unary(kExp, AutocastInput(autocast_of("exp"), self), exp_formula);
+}
 const Tensor& exp_(const Tensor& self) { return unary_(kExp, self, exp_formula); }
-Tensor expm1(const Tensor& self) { return unary(kExpm1, self, expm1_formula); }
+Tensor expm1(const Tensor& self) {
+  return unary(kExpm1, AutocastInput(autocast_of("expm1"), self), expm1_formula);
+}
 const Tensor& expm1_(const Tensor& self) { return unary_(kExpm1, self, expm1_formula); }
-Tensor log(const Tensor& self) { return unary(kLog, self, log_formula); }
+Tensor log(const Tensor& self) {
+  return unary(kLog, AutocastInput(autocast_of("log"), self), log_formula);
+}
 const Tensor& log_(const Tensor& self) { return unary_(kLog, self, log_formula); }
-Tensor log2(const Tensor& self) { return unary(kLog2, self, log2_formula); }
+Tensor log2(const Tensor& self) {
+  return unary(kLog2, AutocastInput(autocast_of("log2"), self), log2_formula);
+}
 const Tensor& log2_(const Tensor& self) { return unary_(kLog2, self, log2_formula); }
-Tensor log10(const Tensor& self) { return unary(kLog10, self, log10_formula); }
+Tensor log10(const Tensor& self) {
+  return unary(kLog10, AutocastInput(autocast_of("log10"), self), log10_formula);
+}
 const Tensor& log10_(const Tensor& self) { return unary_(kLog10, self, log10_formula); }
-Tensor log1p(const Tensor& self) { return unary(kLog1p, self, log1p_formula); }
+Tensor log1p(const Tensor& self) {
+  return unary(kLog1p, AutocastInput(autocast_of("log1p"), self), log1p_formula);
+}
 const Tensor& log1p_(const Tensor& self) { return unary_(kLog1p, self, log1p_formula); }
 Tensor sqrt(const Tensor& self) { return unary(kSqrt, self, sqrt_formula); }
 const Tensor& sqrt_(const Tensor& self) { return unary_(kSqrt, self, sqrt_formula); }
-Tensor rsqrt(const Tensor& self) { return unary(kRsqrt, self, rsqrt_formula); }
+Tensor rsqrt(const Tensor& self) {
+  return unary(kRsqrt, AutocastInput(autocast_of("rsqrt"), self), rsqrt_formula);
+}
 const Tensor& rsqrt_(const Tensor& self) { return unary_(kRsqrt, self, rsqrt_formula); }
 Tensor square(const Tensor& self) { return unary(kSquare, self, square_formula); }
 const Tensor& square_(const Tensor& self) { return unary_(kSquare, self, square_formula); }
-Tensor reciprocal(const Tensor& self) { return unary(kReciprocal, self, reciprocal_formula); }
+Tensor reciprocal(const Tensor& self) {
+  return unary(kReciprocal, AutocastInput(autocast_of("reciprocal"), self), reciprocal_formula);
+}
 const Tensor& reciprocal_(const Tensor& self) {
   return unary_(kReciprocal, self, reciprocal_formula);
 }
@@ -137,7 +156,9 @@ Tensor sin(const Tensor& self) { return unary(kSin, self, sin_formula); }
 const Tensor& sin_(const Tensor& self) { return unary_(kSin, self, sin_formula); }
 Tensor cos(const Tensor& self) { return unary(kCos, self, cos_formula); }
 const Tensor& cos_(const Tensor& self) { return unary_(kCos, self, cos_formula); }
-Tensor tan(const Tensor& self) { return unary(kTan, self, tan_formula); }
+Tensor tan(const Tensor& self) {
+  return unary(kTan, AutocastInput(autocast_of("tan"), self), tan_formula);
+}
 const Tensor& tan_(const Tensor& self) { return unary_(kTan, self, tan_formula); }
 Tensor erf(const Tensor& self) { return unary(kErf, self, erf_formula); }
 const Tensor& erf_(const Tensor& self) { return unary_(kErf, self, erf_formula); }
