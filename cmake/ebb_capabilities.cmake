@@ -3,9 +3,9 @@
 # asked for (EBB_PACKAGE_CAPABILITIES="baseline;avx2;avx512"): it adds a quarter to the library.
 
 # A package holds several sets of kernels and should be small: those for old CPUs are built for size,
-# the others without the copies of loops that -O3 makes.
+# the others without the copies of loops that -O3 makes, and without vectorised loop tails.
 set(vectorized $<$<CONFIG:Release>:-O2> -ftree-vectorize
-               $<$<CXX_COMPILER_ID:GNU>:-fvect-cost-model=dynamic>)
+               $<$<CXX_COMPILER_ID:GNU>:-fvect-cost-model=dynamic;--param=vect-epilogues-nomask=0>)
 set(EBB_FLAGS_native "")
 set(EBB_FLAGS_baseline $<$<CONFIG:Release>:-Os>)
 set(EBB_FLAGS_avx2 ${vectorized} -mavx2 -mfma -mf16c)

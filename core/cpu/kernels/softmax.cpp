@@ -45,7 +45,10 @@ struct RowStatistics {
     });
   }
   void exponentials(int64_t count) {
-    for (int64_t k = 0; k < count; ++k) values[k] = functors::math::exp(x[k] - shift);
+    // Copies: a write to values could change a member, for all the compiler knows.
+    const T* const from = x;
+    const T less = shift;
+    for (int64_t k = 0; k < count; ++k) values[k] = functors::math::exp(from[k] - less);
   }
 };
 

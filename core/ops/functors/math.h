@@ -20,12 +20,15 @@ namespace detail {
 EBB_INLINE constexpr uint32_t bits_of(float x) { return __builtin_bit_cast(uint32_t, x); }
 EBB_INLINE constexpr float from_bits(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-/// c[0] + c[1] x + ... in Horner's order.
-template <int N>
+/// c[0] + c[1] x + ... in Horner's order. Not a loop: -O2 would not unroll it, and the loop over the
+/// elements around it would not be vectorised.
+template <int I = 0, int N>
 EBB_INLINE constexpr float polynomial(float x, const float (&c)[N]) {
-  float sum = c[N - 1];
-  for (int i = N - 2; i >= 0; --i) sum = sum * x + c[i];
-  return sum;
+  if constexpr (I == N - 1) {
+    return c[I];
+  } else {
+    return polynomial<I + 1>(x, c) * x + c[I];
+  }
 }
 
 // ln 2 as the sum of a short number, whose products with small integers are exact, and the rest.
