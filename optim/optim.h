@@ -4,6 +4,7 @@
 
 #include <ebb/optim/adam.h>
 #include <ebb/optim/adamw.h>
+#include <ebb/optim/grad_scaler.h>
 #include <ebb/optim/optimizer.h>
 #include <ebb/optim/schedulers/lr_scheduler.h>
 #include <ebb/optim/schedulers/step_lr.h>
