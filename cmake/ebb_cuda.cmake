@@ -53,7 +53,8 @@ function(ebb_add_native_cuda)
   target_compile_definitions(ebb_cuda_native PRIVATE EBB_HAS_CUDA)
   target_link_libraries(ebb_cuda_native PRIVATE CUDA::cudart CUDA::cublas)
   # Their numbers are those of the CPU, which does not fuse products and sums.
-  set_source_files_properties(cuda/kernels/optimizer.cu cuda/kernels/random.cu cuda/kernels/shape.cu
+  set_source_files_properties(cuda/kernels/optimizer.cu cuda/kernels/quantize.cu
+                              cuda/kernels/random.cu cuda/kernels/shape.cu
                               PROPERTIES COMPILE_OPTIONS -fmad=false)
   target_compile_options(
     ebb_cuda_native PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr

@@ -62,8 +62,8 @@ if(NOT EBB_NATIVE)
   set(smallest_code $<$<CONFIG:Release>:-Os>)
 endif()
 # The ops whose kernels take long.
-set(heavy_ops attention conv embedding index join loss matmul norm optimizer pool random reduce scan
-              softmax sort)
+set(heavy_ops attention conv embedding index join loss matmul norm optimizer pool quantize random
+              reduce scan softmax sort)
 list(TRANSFORM heavy_ops REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/core/ops/\\1.cpp")
 list(REMOVE_ITEM core_sources ${heavy_ops})
 ebb_add_objects(ebb_core_objects ${core_sources})

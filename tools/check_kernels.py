@@ -37,7 +37,7 @@ MAY_USE_LOCAL_MEMORY = {
 LOADS_16_BYTES = r"elementwise_packed<|convert_packed<|copy_adjacent|update_list<"
 STORES_16_BYTES = r"convert_packed<|copy_adjacent|fill_packed<|update_list<|draw_elements<"
 # Files whose numbers are those of the CPU, bit for bit (cmake/ebb_cuda.cmake).
-WITHOUT_FMA = {"optimizer", "random", "shape"}
+WITHOUT_FMA = {"optimizer", "quantize", "random", "shape"}
 
 WIDE = r"{}\.global(?:\.nc)?\.(?:v4\.[a-z]32|v2\.[a-z]64)"
 

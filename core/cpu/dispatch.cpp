@@ -23,7 +23,8 @@
   X(Pool, pool)           \
   X(Norm, norm)           \
   X(Shape, shape)         \
-  X(Optimizer, optimizer)
+  X(Optimizer, optimizer) \
+  X(Quantize, quantize)
 
 namespace ebb::cpu {
 

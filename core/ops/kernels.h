@@ -42,6 +42,7 @@ struct PoolKernels;
 struct NormKernels;
 struct ShapeKernels;
 struct OptimizerKernels;
+struct QuantizeKernels;
 
 /// All kernels of one device. A family that the device lacks is null.
 struct Kernels {
@@ -63,6 +64,7 @@ struct Kernels {
   const NormKernels* norm = nullptr;
   const ShapeKernels* shape = nullptr;
   const OptimizerKernels* optimizer = nullptr;
+  const QuantizeKernels* quantize = nullptr;
 
   /// Copies between a device of this type and the host or another such device: two contiguous
   /// tensors of one dtype and size, not empty. The host may go on before the copy is done if that is

@@ -24,6 +24,7 @@ constexpr Kernels kTable = {
     .norm = &norm_kernels,
     .shape = &shape_kernels,
     .optimizer = &optimizer_kernels,
+    .quantize = &quantize_kernels,
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ extern const ScanKernels scan_kernels;
 extern const SortKernels sort_kernels;
 extern const SoftmaxKernels softmax_kernels;
 extern const OptimizerKernels optimizer_kernels;
+extern const QuantizeKernels quantize_kernels;
 
 /// All kernels of the device, for register_kernels. A family that is not there is null.
 const Kernels& kernel_table();
