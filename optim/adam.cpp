@@ -25,6 +25,8 @@ void check(const char* name, const OptimizerOptions& any) {
   EBB_CHECK(beta2 >= 0 && beta2 < 1, name, ": Invalid beta parameter at index 1: ", beta2);
   EBB_CHECK(options->weight_decay() >= 0, name,
             ": Invalid weight_decay value: ", options->weight_decay());
+  EBB_CHECK(!options->master_weights() || !options->stochastic_rounding(), name,
+            ": master_weights and stochastic_rounding exclude each other");
 }
 
 /// The numbers of step `step`, counted from 1.
@@ -43,25 +45,49 @@ ops::AdamStep numbers_of(const Options& options, int64_t step) {
   } else {
     numbers.weight_decay = options.weight_decay();
   }
+  numbers.rounds_stochastically = options.stochastic_rounding();
   return numbers;
 }
 
 template <typename State, typename Options>
-auto prepare(const Tensor& parameter, State& state, const Options& options) {
+auto prepare(const Optimizer& optimizer, const Tensor& parameter, State& state,
+             const Options& options) {
   State next = state;
   next.step(state.step() + 1);
-  if (!next.exp_avg().defined()) next.exp_avg(detail::zero_state(parameter));
-  if (!next.exp_avg_sq().defined()) next.exp_avg_sq(detail::zero_state(parameter));
+  const Tensor stepped = detail::stepped(parameter, next, options);
+  const Tensor grad = detail::gradient(parameter, options);
+  if (!next.exp_avg().defined()) next.exp_avg(detail::zero_state(stepped));
+  if (!next.exp_avg_sq().defined()) next.exp_avg_sq(detail::zero_state(stepped));
   Tensor max_exp_avg_sq;
   if (options.amsgrad()) {
-    if (!next.max_exp_avg_sq().defined()) next.max_exp_avg_sq(detail::zero_state(parameter));
+    if (!next.max_exp_avg_sq().defined()) next.max_exp_avg_sq(detail::zero_state(stepped));
     max_exp_avg_sq = next.max_exp_avg_sq();
   }
-  ops::check_step(parameter, {parameter.grad(), next.exp_avg(), next.exp_avg_sq(), max_exp_avg_sq});
-  const ops::AdamOperands operands = {parameter,      parameter.grad(),
-                                      next.exp_avg(), next.exp_avg_sq(),
-                                      max_exp_avg_sq, numbers_of(options, next.step())};
-  return detail::Update{operands, [&state, next]() mutable { state = std::move(next); }};
+  ops::check_step(parameter, {grad, next.exp_avg(), next.exp_avg_sq(), max_exp_avg_sq});
+  ops::AdamStep numbers = numbers_of(options, next.step());
+  numbers.grad_factor = detail::grad_factor(optimizer, grad);
+  const ops::AdamOperands operands = {stepped,           grad,           next.exp_avg(),
+                                      next.exp_avg_sq(), max_exp_avg_sq, numbers};
+  return detail::Update{operands, [&state, next, parameter, stepped]() mutable {
+                          detail::finish_step(parameter, stepped, state, next);
+                        }};
+}
+
+/// What Adam and AdamW do in a step.
+template <typename State, typename Options>
+Tensor step(Optimizer& optimizer, const char* op, const Optimizer::LossClosure& closure) {
+  Tensor loss = detail::call_closure(closure);
+  const OpName name(op);
+  const NoGradGuard no_grad;
+  auto& groups = optimizer.param_groups();
+  const Tensor scratch = detail::rounding_scratch<Options>(groups, 4);
+  detail::step_in_two_parts<State, Options>(
+      groups, optimizer.state(),
+      [&](const Tensor& parameter, State& state, const Options& options) {
+        return prepare(optimizer, parameter, state, options);
+      },
+      [&](const auto& operands) { ops::adam_steps_(operands, scratch); });
+  return loss;
 }
 
 }  // namespace
@@ -78,12 +104,7 @@ void Adam::check_options(const OptimizerOptions& options) const {
 }
 
 Tensor Adam::step(LossClosure closure) {
-  Tensor loss = detail::call_closure(closure);
-  const OpName name("Adam::step");
-  const NoGradGuard no_grad;
-  detail::step_in_two_parts<AdamParamState, AdamOptions>(
-      param_groups_, state_, prepare<AdamParamState, AdamOptions>, ops::adam_steps_);
-  return loss;
+  return ebb::optim::step<AdamParamState, AdamOptions>(*this, "Adam::step", closure);
 }
 
 AdamW::AdamW(std::vector<OptimizerParamGroup> param_groups, const AdamWOptions& defaults)
@@ -98,12 +119,7 @@ void AdamW::check_options(const OptimizerOptions& options) const {
 }
 
 Tensor AdamW::step(LossClosure closure) {
-  Tensor loss = detail::call_closure(closure);
-  const OpName name("AdamW::step");
-  const NoGradGuard no_grad;
-  detail::step_in_two_parts<AdamWParamState, AdamWOptions>(
-      param_groups_, state_, prepare<AdamWParamState, AdamWOptions>, ops::adam_steps_);
-  return loss;
+  return ebb::optim::step<AdamWParamState, AdamWOptions>(*this, "AdamW::step", closure);
 }
 
 }  // namespace ebb::optim

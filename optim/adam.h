@@ -25,6 +25,13 @@ struct EBB_API AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
   EBB_ARG(double, weight_decay) = 0;
   /// Divide by the largest mean square so far (Reddi et al., 2018).
   EBB_ARG(bool, amsgrad) = false;
+  /// Keep a float32 copy of each float16 or bfloat16 parameter, and the state in float32: the copy
+  /// is stepped, and the parameter becomes what it rounds to (Micikevicius et al., 2018). Takes 4
+  /// bytes an element. A parameter that was written since the last step is copied anew.
+  EBB_ARG(bool, master_weights) = false;
+  /// Round bfloat16 parameters and their state up or down at random, so that small changes are not
+  /// lost on average; draws from the thread's generator. Takes no copy.
+  EBB_ARG(bool, stochastic_rounding) = false;
 
  public:
   [[nodiscard]] double get_lr() const override { return lr_; }
@@ -38,6 +45,10 @@ struct EBB_API AdamParamState : public OptimizerCloneableParamState<AdamParamSta
   EBB_ARG(Tensor, exp_avg) = Tensor();
   EBB_ARG(Tensor, exp_avg_sq) = Tensor();
   EBB_ARG(Tensor, max_exp_avg_sq) = Tensor();
+  /// The float32 copy of the parameter with master_weights, and the parameter's version that it
+  /// belongs to.
+  EBB_ARG(Tensor, master) = Tensor();
+  EBB_ARG(int64_t, master_version) = 0;
 };
 
 /// Adam (Kingma and Ba, 2014). State: two tensors for each parameter, three with amsgrad.
@@ -47,6 +58,7 @@ class EBB_API Adam : public Optimizer {
   explicit Adam(std::vector<OptimizerParamGroup> param_groups, const AdamOptions& defaults = {});
   explicit Adam(std::vector<Tensor> params, const AdamOptions& defaults = {});
   Tensor step(LossClosure closure = nullptr) override;
+  [[nodiscard]] bool unscales_half_gradients() const noexcept override { return true; }
 
  protected:
   void check_options(const OptimizerOptions& options) const override;

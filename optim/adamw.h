@@ -22,6 +22,13 @@ struct EBB_API AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
   EBB_ARG(double, weight_decay) = 1e-2;
   /// Divide by the largest mean square so far (Reddi et al., 2018).
   EBB_ARG(bool, amsgrad) = false;
+  /// Keep a float32 copy of each float16 or bfloat16 parameter, and the state in float32: the copy
+  /// is stepped, and the parameter becomes what it rounds to (Micikevicius et al., 2018). Takes 4
+  /// bytes an element. A parameter that was written since the last step is copied anew.
+  EBB_ARG(bool, master_weights) = false;
+  /// Round bfloat16 parameters and their state up or down at random, so that small changes are not
+  /// lost on average; draws from the thread's generator. Takes no copy.
+  EBB_ARG(bool, stochastic_rounding) = false;
 
  public:
   [[nodiscard]] double get_lr() const override { return lr_; }
@@ -34,6 +41,10 @@ struct EBB_API AdamWParamState : public OptimizerCloneableParamState<AdamWParamS
   EBB_ARG(Tensor, exp_avg) = Tensor();
   EBB_ARG(Tensor, exp_avg_sq) = Tensor();
   EBB_ARG(Tensor, max_exp_avg_sq) = Tensor();
+  /// The float32 copy of the parameter with master_weights, and the parameter's version that it
+  /// belongs to.
+  EBB_ARG(Tensor, master) = Tensor();
+  EBB_ARG(int64_t, master_version) = 0;
 };
 
 /// Adam with the weight decay apart from the gradient (Loshchilov and Hutter, 2017). State: two
@@ -44,6 +55,7 @@ class EBB_API AdamW : public Optimizer {
   explicit AdamW(std::vector<OptimizerParamGroup> param_groups, const AdamWOptions& defaults = {});
   explicit AdamW(std::vector<Tensor> params, const AdamWOptions& defaults = {});
   Tensor step(LossClosure closure = nullptr) override;
+  [[nodiscard]] bool unscales_half_gradients() const noexcept override { return true; }
 
  protected:
   void check_options(const OptimizerOptions& options) const override;

@@ -11,30 +11,50 @@ namespace ebb::amp {
 
 namespace {
 
-/// The gradients on one device, and the tensors that unscaling them needs.
+/// Gradients on one device, and the tensors that unscaling them needs.
 struct DeviceGradients {
   Device device;
+  bool half;  ///< they are float16
   std::vector<TensorBase> grads;
   Tensor inverse_scale;
   Tensor found;
 };
 
-std::vector<DeviceGradients> gradients_of(optim::Optimizer& optimizer) {
+/// The gradients by their device. Those of float16 are groups of their own, and refused unless
+/// they `may_be_half`.
+std::vector<DeviceGradients> gradients_of(optim::Optimizer& optimizer, bool may_be_half) {
   std::vector<DeviceGradients> groups;
   for (const auto& group : optimizer.param_groups()) {
     for (const Tensor& parameter : group.params()) {
       const Tensor& grad = parameter.grad();
       if (!grad.defined()) continue;
-      EBB_CHECK(grad.scalar_type() != kHalf, "attempting to unscale FP16 gradients (sizes ",
-                grad.sizes(), "): keep the parameters in float32 and run forward under autocast");
-      auto at = std::find_if(groups.begin(), groups.end(),
-                             [&](const auto& g) { return g.device == grad.device(); });
-      if (at == groups.end()) at = groups.insert(at, {grad.device(), {}, {}, {}});
+      const bool half = grad.scalar_type() == kHalf;
+      EBB_CHECK(!half || may_be_half, "attempting to unscale FP16 gradients (sizes ", grad.sizes(),
+                "), which would lose what the scale saved: keep the parameters in float32 and run "
+                "forward under autocast, or call step() alone, with SGD, Adam or AdamW");
+      auto at = std::find_if(groups.begin(), groups.end(), [&](const auto& g) {
+        return g.device == grad.device() && g.half == half;
+      });
+      if (at == groups.end()) at = groups.insert(at, {grad.device(), half, {}, {}, {}});
       at->grads.push_back(grad);
     }
   }
   return groups;
 }
+
+/// Set for the time of a step.
+class HalfGradientFactor {
+ public:
+  HalfGradientFactor(optim::Optimizer& optimizer, double factor) : optimizer_(optimizer) {
+    optimizer_.set_half_gradient_factor(factor);
+  }
+  ~HalfGradientFactor() { optimizer_.set_half_gradient_factor(1); }
+  HalfGradientFactor(const HalfGradientFactor&) = delete;
+  HalfGradientFactor& operator=(const HalfGradientFactor&) = delete;
+
+ private:
+  optim::Optimizer& optimizer_;
+};
 
 bool is_any_set(const std::vector<Tensor>& flags) {
   return std::any_of(flags.begin(), flags.end(),
@@ -87,17 +107,19 @@ void GradScaler::check_scaled(const char* function) const {
 }
 
 /// First allocates, then unscales with kernels that do not fail.
-GradScaler::Progress& GradScaler::unscale(optim::Optimizer& optimizer, const char* function) {
+GradScaler::Progress& GradScaler::unscale(optim::Optimizer& optimizer, const char* function,
+                                          bool may_be_half) {
   check_scaled(function);
-  std::vector<DeviceGradients> groups = gradients_of(optimizer);
+  std::vector<DeviceGradients> groups = gradients_of(optimizer, may_be_half);
   EBB_CHECK(!groups.empty(), "GradScaler::", function,
             ": no inf checks were recorded for this optimizer: none of its parameters has a "
             "gradient; was backward run?");
   const NoGradGuard no_grad;
   Progress progress{&optimizer, Stage::unscaled, {}};
   for (DeviceGradients& group : groups) {
-    group.inverse_scale =
-        full({}, 1 / static_cast<double>(scale_), TensorOptions(kFloat).device(group.device));
+    // Float16 gradients are only looked at; the step multiplies them.
+    group.inverse_scale = full({}, group.half ? 1 : 1 / static_cast<double>(scale_),
+                               TensorOptions(kFloat).device(group.device));
     group.found = zeros({}, TensorOptions(kFloat).device(group.device));
     progress.found.push_back(group.found);
   }
@@ -119,7 +141,7 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
               "unscale_() has already been called on this optimizer since the last update(); call "
               "it once between backward() and step(), and update() after each iteration");
   }
-  unscale(optimizer, "unscale_");
+  unscale(optimizer, "unscale_", /*may_be_half=*/false);
 }
 
 bool GradScaler::step(optim::Optimizer& optimizer) {
@@ -130,9 +152,12 @@ bool GradScaler::step(optim::Optimizer& optimizer) {
   Progress* progress = find(optimizer);
   EBB_CHECK(progress == nullptr || progress->stage != Stage::stepped,
             "step() has already been called on this optimizer since the last update()");
-  if (progress == nullptr) progress = &unscale(optimizer, "step");
+  if (progress == nullptr) {
+    progress = &unscale(optimizer, "step", optimizer.unscales_half_gradients());
+  }
   const bool finite = !is_any_set(progress->found);
   if (finite) {
+    const HalfGradientFactor factor(optimizer, 1 / static_cast<double>(scale_));
     optimizer.step();
   } else {
     ++skipped_steps_;

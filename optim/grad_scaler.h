@@ -56,7 +56,9 @@ class EBB_API GradScaler {
   /// float16 gradients, which would lose what the scale saved, and if there is no gradient.
   void unscale_(optim::Optimizer& optimizer);
   /// Steps the optimizer if all gradients are finite, after unscale_ if that was not called; tells
-  /// whether it did. Throws an Error where unscale_ would, and twice before update().
+  /// whether it did. Float16 gradients stay scaled, and are divided in float32 within the step, by
+  /// optimizers that can (SGD, Adam, AdamW); elsewhere they are an error. Throws an Error where
+  /// unscale_ would, and twice before update().
   bool step(optim::Optimizer& optimizer);
   /// Lowers the scale if an optimizer found an inf or NaN, else counts towards its growth. Throws
   /// an Error if nothing was unscaled or stepped, and where the scale would sink below min_scale:
@@ -89,7 +91,7 @@ class EBB_API GradScaler {
 
   Progress* find(const optim::Optimizer& optimizer) noexcept;
   void check_scaled(const char* function) const;
-  Progress& unscale(optim::Optimizer& optimizer, const char* function);
+  Progress& unscale(optim::Optimizer& optimizer, const char* function, bool may_be_half);
   void back_off();
 
   GradScalerOptions options_;

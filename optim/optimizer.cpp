@@ -125,5 +125,18 @@ Tensor zero_state(const Tensor& parameter) {
   return state;
 }
 
+Tensor float_state(const Tensor& parameter) {
+  Tensor state = parameter.detach().to(kFloat);
+  memory::set_category(state.storage().block(), memory::Category::optimizer_state);
+  return state;
+}
+
+void check_rounded(const Tensor& parameter) {
+  EBB_CHECK(parameter.scalar_type() == kBFloat16 && parameter.is_contiguous(),
+            "stochastic_rounding is for contiguous bfloat16 parameters, got ",
+            to_string(parameter.scalar_type()), " ", parameter.sizes(), " of strides ",
+            parameter.strides(), "; master_weights(true) serves float16 too");
+}
+
 }  // namespace detail
 }  // namespace ebb::optim

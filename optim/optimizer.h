@@ -108,6 +108,11 @@ class EBB_API Optimizer {
   /// mode on, and returns its loss. First all state that is missing is allocated; then nothing can
   /// fail: the step happens wholly or not at all.
   virtual Tensor step(LossClosure closure = nullptr) = 0;
+  /// Whether step() multiplies float16 gradients by half_gradient_factor: then amp::GradScaler
+  /// leaves them scaled, since float16 cannot hold them otherwise.
+  [[nodiscard]] virtual bool unscales_half_gradients() const noexcept { return false; }
+  [[nodiscard]] double half_gradient_factor() const noexcept { return half_gradient_factor_; }
+  void set_half_gradient_factor(double factor) noexcept { half_gradient_factor_ = factor; }
   /// Drops the gradients of all parameters, or zeroes them.
   void zero_grad(bool set_to_none = true);
 
@@ -137,6 +142,9 @@ class EBB_API Optimizer {
   std::vector<OptimizerParamGroup> param_groups_;
   ParameterState state_;
   std::unique_ptr<OptimizerOptions> defaults_;
+
+ private:
+  double half_gradient_factor_ = 1;
 };
 
 namespace detail {
@@ -145,6 +153,10 @@ EBB_API Tensor call_closure(const Optimizer::LossClosure& closure);
 /// A tensor like `parameter`, tagged as optimizer state.
 EBB_API Tensor empty_state(const Tensor& parameter);
 EBB_API Tensor zero_state(const Tensor& parameter);
+/// The parameter in float32, tagged as optimizer state.
+EBB_API Tensor float_state(const Tensor& parameter);
+/// Throws an Error unless the parameter can be rounded stochastically: bfloat16 and contiguous.
+EBB_API void check_rounded(const Tensor& parameter);
 }  // namespace detail
 
 }  // namespace ebb::optim

@@ -23,29 +23,38 @@ void SGD::check_options(const OptimizerOptions& any) const {
             "SGD: Invalid weight_decay value: ", options->weight_decay());
   EBB_CHECK(!options->nesterov() || (options->momentum() > 0 && options->dampening() == 0),
             "SGD: Nesterov momentum requires a momentum and zero dampening");
+  EBB_CHECK(!options->master_weights() || !options->stochastic_rounding(),
+            "SGD: master_weights and stochastic_rounding exclude each other");
 }
 
 Tensor SGD::step(LossClosure closure) {
   Tensor loss = detail::call_closure(closure);
   const OpName name("SGD::step");
   const NoGradGuard no_grad;
+  const Tensor scratch = detail::rounding_scratch<SGDOptions>(param_groups_, 2);
   detail::step_in_two_parts<SGDParamState, SGDOptions>(
       param_groups_, state_,
-      [](const Tensor& parameter, SGDParamState& state, const SGDOptions& options) {
+      [&](const Tensor& parameter, SGDParamState& state, const SGDOptions& options) {
+        SGDParamState next = state;
+        const Tensor stepped = detail::stepped(parameter, next, options);
+        const Tensor grad = detail::gradient(parameter, options);
         ops::SgdStep numbers{options.lr(),           options.momentum(), options.dampening(),
                              options.weight_decay(), options.nesterov(), false};
+        numbers.grad_factor = detail::grad_factor(*this, grad);
+        numbers.rounds_stochastically = options.stochastic_rounding();
         Tensor buffer;
         if (options.momentum() != 0) {
-          numbers.first = !state.momentum_buffer().defined();
-          buffer = numbers.first ? detail::empty_state(parameter) : state.momentum_buffer();
+          numbers.first = !next.momentum_buffer().defined();
+          if (numbers.first) next.momentum_buffer(detail::empty_state(stepped));
+          buffer = next.momentum_buffer();
         }
-        ops::check_step(parameter, {parameter.grad(), buffer});
-        return detail::Update{ops::SgdOperands{parameter, parameter.grad(), buffer, numbers},
-                              [buffer, &state, first = numbers.first] {
-                                if (first) state.momentum_buffer(buffer);
+        ops::check_step(parameter, {grad, buffer});
+        return detail::Update{ops::SgdOperands{stepped, grad, buffer, numbers},
+                              [&state, next, parameter, stepped]() mutable {
+                                detail::finish_step(parameter, stepped, state, next);
                               }};
       },
-      ops::sgd_steps_);
+      [&](const auto& operands) { ops::sgd_steps_(operands, scratch); });
   return loss;
 }
 

@@ -21,6 +21,13 @@ struct EBB_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   EBB_ARG(double, weight_decay) = 0;
   /// Nesterov's momentum; needs momentum and no dampening.
   EBB_ARG(bool, nesterov) = false;
+  /// Keep a float32 copy of each float16 or bfloat16 parameter, and the state in float32: the copy
+  /// is stepped, and the parameter becomes what it rounds to (Micikevicius et al., 2018). Takes 4
+  /// bytes an element. A parameter that was written since the last step is copied anew.
+  EBB_ARG(bool, master_weights) = false;
+  /// Round bfloat16 parameters and their state up or down at random, so that small changes are not
+  /// lost on average; draws from the thread's generator. Takes no copy.
+  EBB_ARG(bool, stochastic_rounding) = false;
 
  public:
   [[nodiscard]] double get_lr() const override { return lr_; }
@@ -30,6 +37,10 @@ struct EBB_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
 /// The state of a parameter: the direction of its last steps, undefined without momentum.
 struct EBB_API SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
   EBB_ARG(Tensor, momentum_buffer) = Tensor();
+  /// The float32 copy of the parameter with master_weights, and the parameter's version that it
+  /// belongs to.
+  EBB_ARG(Tensor, master) = Tensor();
+  EBB_ARG(int64_t, master_version) = 0;
 };
 
 /// Stochastic gradient descent, with momentum if asked for (Sutskever et al., 2013). State: one
@@ -40,6 +51,7 @@ class EBB_API SGD : public Optimizer {
   SGD(std::vector<OptimizerParamGroup> param_groups, const SGDOptions& defaults);
   SGD(std::vector<Tensor> params, const SGDOptions& defaults);
   Tensor step(LossClosure closure = nullptr) override;
+  [[nodiscard]] bool unscales_half_gradients() const noexcept override { return true; }
 
  protected:
   void check_options(const OptimizerOptions& options) const override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 
 #include <ebb/core/ops/copy_kernels.h>
 #include <ebb/core/ops/elementwise.h>
@@ -10,6 +11,7 @@
 #include <ebb/core/ops/fill.h>
 #include <ebb/core/ops/kernels.h>
 #include <ebb/core/ops/optimizer_kernels.h>
+#include <ebb/core/ops/random_kernels.h>
 #include <ebb/core/ops/reduce.h>
 
 namespace ebb::ops {
@@ -38,6 +40,12 @@ bool have_equal_numbers(const Operands& a, const Operands& b) {
   return a.step == b.step;
 }
 bool have_equal_numbers(const TensorBase&, const TensorBase&) { return true; }
+
+template <typename Operands>
+bool rounds_stochastically(const Operands& operands) {
+  return operands.step.rounds_stochastically;
+}
+bool rounds_stochastically(const TensorBase&) { return false; }
 
 /// Runs a kernel over the tensors, the first of which is written.
 template <size_t N, typename Kernel, typename... Numbers>
@@ -113,12 +121,80 @@ size_t gather(std::span<const Operands> all, size_t begin, TensorLists& lists) {
   return begin;
 }
 
+/// A run of `n` adjacent elements.
+struct Run {
+  void* data;
+  ScalarType dtype;
+};
+
+/// An iterator over runs, computing in float32.
+class RunIterator : public TensorIterator {
+ public:
+  RunIterator(int64_t n, std::initializer_list<Run> runs)
+      : TensorIterator(TensorIterator::Contiguous{}, n) {
+    set_compute_type(kFloat);
+    for (const Run& run : runs) add_contiguous(run.data, run.dtype);
+  }
+};
+
+Run run_at(const TensorBase& tensor, int64_t begin) {
+  const auto size = static_cast<int64_t>(element_size(tensor.scalar_type()));
+  return {static_cast<char*>(tensor.data_ptr()) + begin * size, tensor.scalar_type()};
+}
+
+/// A step on elements begin to begin + n - 1 of the tensors, in float32 copies.
+template <size_t N, typename Kernel, typename Step>
+void step_rounded(const Tensors<N>& tensors, const TensorBase& scratch, int64_t begin, int64_t n,
+                  Kernel kernel, const Step& step) {
+  const Device device = tensors[0]->device();
+  const Kernels& table = kernels(device);
+  RunIterator it(n, {});
+  std::array<Run, N> copies{};
+  int64_t used = 0;
+  for (size_t i = 0; i < N; ++i) {
+    if (!tensors[i]->defined()) continue;
+    const Run run = run_at(*tensors[i], begin);
+    copies[i] = run;
+    if (i != 1) {
+      copies[i] = run_at(scratch, used);
+      used += n;
+      table.copy->copy(RunIterator(n, {copies[i], run}));
+    }
+    it.add_contiguous(copies[i].data, copies[i].dtype);
+  }
+  kernel(it, step);
+  for (size_t i = 0; i < N; ++i) {
+    if (i == 1 || !tensors[i]->defined()) continue;
+    const auto draw = current_generator(device).reserve(random::counters_for_32bit(n));
+    table.random->stochastic_round(RunIterator(n, {run_at(*tensors[i], begin), copies[i]}), draw);
+  }
+}
+
+/// A whole parameter, in pieces.
+template <typename Operands, typename One>
+void step_rounded(const Operands& operands, const TensorBase& scratch, One one) {
+  if constexpr (!std::is_same_v<Operands, TensorBase>) {
+    const auto tensors = tensors_of(operands);
+    const int64_t numel = tensors[0]->numel();
+    for (int64_t begin = 0; begin < numel; begin += kRoundedChunk) {
+      step_rounded(tensors, scratch, begin, std::min(kRoundedChunk, numel - begin),
+                   table(*tensors[0]).*one, operands.step);
+    }
+  }
+}
+
 /// The kernels of the table that `one` and `list` point to, over all operands; `numbers(first)` are
 /// their further arguments.
 template <typename Operands, typename One, typename List, typename Numbers>
-void run_all(std::span<const Operands> all, One one, List list, Numbers&& numbers) {
+void run_all(std::span<const Operands> all, One one, List list, Numbers&& numbers,
+             const TensorBase& scratch = {}) {
   for (size_t begin = 0; begin < all.size();) {
     const Operands& first = all[begin];
+    if (rounds_stochastically(first)) {
+      step_rounded(first, scratch, one);
+      ++begin;
+      continue;
+    }
     const auto tensors = tensors_of(first);
     const OptimizerKernels& kernels = table(*tensors[0]);
     TensorLists lists;
@@ -186,12 +262,12 @@ void adam_step_(const TensorBase& parameter, const TensorBase& grad, const Tenso
   bump_versions(tensors);
 }
 
-void sgd_steps_(std::span<const SgdOperands> all) {
-  run_all(all, &OptimizerKernels::sgd, &OptimizerKernels::sgd_list, kStepOf);
+void sgd_steps_(std::span<const SgdOperands> all, const TensorBase& scratch) {
+  run_all(all, &OptimizerKernels::sgd, &OptimizerKernels::sgd_list, kStepOf, scratch);
 }
 
-void adam_steps_(std::span<const AdamOperands> all) {
-  run_all(all, &OptimizerKernels::adam, &OptimizerKernels::adam_list, kStepOf);
+void adam_steps_(std::span<const AdamOperands> all, const TensorBase& scratch) {
+  run_all(all, &OptimizerKernels::adam, &OptimizerKernels::adam_list, kStepOf, scratch);
 }
 
 void unscale_(std::span<const TensorBase> grads, const TensorBase& inverse_scale,

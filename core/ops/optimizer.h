@@ -19,7 +19,9 @@ struct SgdStep {
   double dampening = 0;
   double weight_decay = 0;
   bool nesterov = false;
-  bool first = false;  ///< momentum_buffer has no value yet: it becomes the gradient
+  bool first = false;      ///< momentum_buffer has no value yet: it becomes the gradient
+  double grad_factor = 1;  ///< what the gradient is multiplied by first
+  bool rounds_stochastically = false;  ///< for sgd_steps_
 
   bool operator==(const SgdStep&) const = default;
 };
@@ -31,8 +33,10 @@ struct AdamStep {
   double beta1 = 0;
   double beta2 = 0;
   double eps = 0;
-  double weight_decay = 0;  ///< added to the gradient, times the parameter
-  double shrink = 1;        ///< what the parameter is multiplied by first
+  double weight_decay = 0;             ///< added to the gradient, times the parameter
+  double shrink = 1;                   ///< what the parameter is multiplied by first
+  double grad_factor = 1;              ///< what the gradient is multiplied by first
+  bool rounds_stochastically = false;  ///< for adam_steps_
 
   bool operator==(const AdamStep&) const = default;
 };
@@ -68,11 +72,18 @@ struct AdamOperands {
   AdamStep step;
 };
 
+/// How many elements of a parameter are stepped at once where they are rounded stochastically.
+inline constexpr int64_t kRoundedChunk = 65536;
+
 /// sgd_step_ for each, no parameter twice. On a device one kernel steps many contiguous parameters
-/// with the same numbers; the results are the same bit for bit.
-EBB_API void sgd_steps_(std::span<const SgdOperands> all);
+/// with the same numbers; the results are the same bit for bit. Where the numbers say so, the
+/// tensors, all contiguous and those that are written bfloat16, are stepped in float32 copies,
+/// which are then rounded at random so that the mean is right, with draws of the thread's
+/// generator. For these `scratch` is needed: float32 on their device, for each tensor that a step
+/// writes as many elements as the largest parameter has, but at most kRoundedChunk.
+EBB_API void sgd_steps_(std::span<const SgdOperands> all, const TensorBase& scratch = {});
 /// The same for adam_step_.
-EBB_API void adam_steps_(std::span<const AdamOperands> all);
+EBB_API void adam_steps_(std::span<const AdamOperands> all, const TensorBase& scratch = {});
 
 /// Multiplies each of the gradients, floating-point tensors on one device, by the number in
 /// `inverse_scale`, and makes `found_nonfinite` 1 if an element of them was infinite or NaN; else

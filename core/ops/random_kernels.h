@@ -20,6 +20,9 @@ struct RandomKernels {
   void (*bernoulli_each)(const TensorIterator& it, random::Reservation draw);
   /// Operand 0 becomes operand 1 * scale with probability `keep`, else 0.
   void (*dropout)(const TensorIterator& it, random::Reservation draw, double keep, double scale);
+  /// Operand 0, of bfloat16, becomes operand 1, of float32, rounded so that the mean is right
+  /// (functors/stochastic_round.h).
+  void (*stochastic_round)(const TensorIterator& it, random::Reservation draw);
 };
 
 }  // namespace ebb

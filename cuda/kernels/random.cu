@@ -1,6 +1,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include <ebb/core/ops/functors/stochastic_round.h>
 #include <ebb/core/ops/random_kernels.h>
 #include <ebb/cuda/kernels/elements.h>
 #include <ebb/cuda/kernels/pack.h>
@@ -111,6 +112,12 @@ struct Dropout : Draw<T, 4, true> {
   }
 };
 
+struct StochasticRound : Draw<float, 4, true> {
+  __device__ __forceinline__ float operator()(const Words4& words, int k, float x) const {
+    return functors::StochasticRound()(words.lane[k], x);
+  }
+};
+
 /// The elements that a launch makes: those from logical element `first` on.
 struct Target {
   Reservation draw;
@@ -217,9 +224,13 @@ void dropout(const TensorIterator& it, Reservation draw, double keep, double sca
   }
 }
 
+void stochastic_round(const TensorIterator& it, Reservation draw) {
+  run(it, draw, StochasticRound{});
+}
+
 }  // namespace
 
-extern const RandomKernels random_kernels = {&uniform,   &normal,         &integer,
-                                             &bernoulli, &bernoulli_each, &dropout};
+extern const RandomKernels random_kernels = {
+    &uniform, &normal, &integer, &bernoulli, &bernoulli_each, &dropout, &stochastic_round};
 
 }  // namespace ebb::cuda

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <ebb/core/cpu/loops.h>
+#include <ebb/core/ops/functors/stochastic_round.h>
 #include <ebb/core/ops/random_kernels.h>
 
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
@@ -191,9 +192,13 @@ void dropout(const TensorIterator& it, Reservation draw, double keep, double sca
   }
 }
 
+void stochastic_round(const TensorIterator& it, Reservation draw) {
+  transform<float>(it, draw, functors::StochasticRound());
+}
+
 }  // namespace
 
-extern const RandomKernels random_kernels = {&uniform,   &normal,         &integer,
-                                             &bernoulli, &bernoulli_each, &dropout};
+extern const RandomKernels random_kernels = {
+    &uniform, &normal, &integer, &bernoulli, &bernoulli_each, &dropout, &stochastic_round};
 
 }  // namespace ebb::cpu::EBB_CPU_CAPABILITY

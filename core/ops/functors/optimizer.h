@@ -20,12 +20,13 @@ struct SgdUpdate {
         weight_decay(static_cast<T>(step.weight_decay)),
         keep(static_cast<T>(step.momentum)),
         take(static_cast<T>(1 - step.dampening)),
+        grad_factor(static_cast<T>(step.grad_factor)),
         nesterov(step.nesterov),
         first(step.first) {}
 
-  EBB_INLINE void operator()(T& p, T g) const { p -= lr * (g + weight_decay * p); }
+  EBB_INLINE void operator()(T& p, T g) const { p -= lr * (grad_factor * g + weight_decay * p); }
   EBB_INLINE void operator()(T& p, T g, T& m) const {
-    const T d = g + weight_decay * p;
+    const T d = grad_factor * g + weight_decay * p;
     const T buffer = first ? d : keep * m + take * d;
     m = buffer;
     p -= lr * (nesterov ? d + keep * buffer : buffer);
@@ -35,6 +36,7 @@ struct SgdUpdate {
   T weight_decay;
   T keep;
   T take;
+  T grad_factor;
   bool nesterov;
   bool first;
 };
@@ -54,7 +56,8 @@ struct AdamUpdate {
         rest2(static_cast<T>(1 - step.beta2)),
         eps(static_cast<T>(step.eps)),
         weight_decay(static_cast<T>(step.weight_decay)),
-        shrink(static_cast<T>(step.shrink)) {}
+        shrink(static_cast<T>(step.shrink)),
+        grad_factor(static_cast<T>(step.grad_factor)) {}
 
   EBB_INLINE void operator()(T& p, T g, T& m, T& v) const {
     average(p, g, m, v);
@@ -67,7 +70,7 @@ struct AdamUpdate {
   }
 
   EBB_INLINE void average(T p, T g, T& m, T& v) const {
-    const T d = g + weight_decay * p;
+    const T d = grad_factor * g + weight_decay * p;
     m = beta1 * m + rest1 * d;
     v = beta2 * v + rest2 * d * d;
   }
@@ -85,6 +88,7 @@ struct AdamUpdate {
   T eps;
   T weight_decay;
   T shrink;
+  T grad_factor;
 };
 
 }  // namespace ebb::functors
