@@ -65,6 +65,11 @@ endif()
 set(heavy_ops attention conv embedding index join loss matmul norm optimizer pool quantize random
               reduce scan softmax sort)
 list(TRANSFORM heavy_ops REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/core/ops/\\1.cpp")
+# What writes reports of memory.
+set(reports chrome_trace page page_parts page_segments playback report report_file snapshot
+            structure_writer)
+list(TRANSFORM reports REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/core/memory/\\1.cpp")
+list(APPEND heavy_ops ${reports})
 list(REMOVE_ITEM core_sources ${heavy_ops})
 ebb_add_objects(ebb_core_objects ${core_sources})
 target_compile_options(ebb_core_objects PRIVATE ${small_code})

@@ -1,7 +1,9 @@
 #include <ebb/core/memory/caching_allocator.h>
 
 #include <algorithm>
+#include <utility>
 
+#include <ebb/core/memory/event_log.h>
 #include <ebb/core/memory/pool.h>
 #include <ebb/core/thread_state.h>
 
@@ -181,6 +183,8 @@ void CachingAllocator::hand_out(BlockRecord* block, size_t bytes, size_t counted
                                                                           : Category::temporary;
   block->counted_as = block->effective_category();
   count_allocated(block);
+  if (log_ != nullptr) [[unlikely]]
+    record_block(Action::alloc, block);
 }
 
 void CachingAllocator::count_allocated(const BlockRecord* block) noexcept {
@@ -217,6 +221,8 @@ void CachingAllocator::release(BlockRecord* block) noexcept {
     if (hooks_.poison != nullptr) hooks_.poison(block->data, block->size, device_, block->stream);
   }
   Lock lock(mutex_);
+  if (log_ != nullptr) [[unlikely]]
+    record_block(Action::free_requested, block);
   const SubPool& pool = *block->segment->pool;
   const auto counted = static_cast<int64_t>(block->counted);
   statistics_.categories[static_cast<size_t>(block->counted_as)].current -= counted;
@@ -234,6 +240,8 @@ void CachingAllocator::release(BlockRecord* block) noexcept {
 
 /// No stream uses the block any more.
 void CachingAllocator::complete_free(BlockRecord* block) noexcept {
+  if (log_ != nullptr) [[unlikely]]
+    record_block(Action::free_completed, block);
   SubPool& pool = *block->segment->pool;
   statistics_.subtract(Metric::active, pool.type, 1);
   statistics_.subtract(Metric::active_bytes, pool.type, static_cast<int64_t>(block->size));
@@ -327,7 +335,9 @@ void CachingAllocator::update_category(BlockRecord* block) noexcept {
   auto& category = statistics_.categories[static_cast<size_t>(now)];
   category.current += counted;
   category.peak = std::max(category.peak, category.current);
-  block->counted_as = now;
+  const Category before = std::exchange(block->counted_as, now);
+  if (log_ != nullptr) [[unlikely]]
+    record_block(Action::category, block, before);
 }
 
 void CachingAllocator::fold_peak() noexcept {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include <ebb/core/memory/block_record.h>
 #include <ebb/core/memory/config.h>
 #include <ebb/core/memory/front_cache.h>
+#include <ebb/core/memory/history.h>
 #include <ebb/core/memory/lock.h>
 #include <ebb/core/memory/out_of_memory.h>
 #include <ebb/core/memory/peak_tracker.h>
@@ -22,6 +24,10 @@
 #include <ebb/core/memory/sub_pool.h>
 
 namespace ebb::memory {
+
+namespace detail {
+class EventLog;
+}
 
 /// How an allocator behaves beyond its source.
 struct AllocatorOptions {
@@ -104,6 +110,14 @@ class EBB_API CachingAllocator {
   void close(detail::PeakTracker& tracker) noexcept;
   [[nodiscard]] detail::PeakTracker::Reading read(detail::PeakTracker& tracker) noexcept;
 
+  /// Records events from now on, the youngest `max_entries` of them; 0: all.
+  void start_history(size_t max_entries);
+  /// What was recorded so far, and the segments now. `stop` ends the recording.
+  [[nodiscard]] DeviceRecording history(bool stop);
+  /// Records, if anything is recorded, that a snapshot was taken, or that the thread's innermost
+  /// scope opened or closes.
+  void mark(Action action) noexcept;
+
   /// Holds the lock over fork, so that the child finds the allocator in order.
   void lock_for_fork() noexcept { mutex_.lock(); }
   void unlock_after_fork() noexcept { mutex_.unlock(); }
@@ -156,6 +170,14 @@ class EBB_API CachingAllocator {
   [[nodiscard]] EventQueue* queue_of(StreamId stream) noexcept;
   void drop_first_queue() noexcept;
 
+  // history.cpp: only while log_ is there
+  void record_block(Action action, const detail::BlockRecord* block) noexcept {
+    record_block(action, block, block->counted_as);
+  }
+  void record_block(Action action, const detail::BlockRecord* block, Category before) noexcept;
+  void record_segment(Action action, const detail::Segment& segment) noexcept;
+  void record_out_of_memory(const OutOfMemoryInfo& info) noexcept;
+
   void count_allocated(const detail::BlockRecord* block) noexcept;
   void fold_peak() noexcept;
 
@@ -173,6 +195,8 @@ class EBB_API CachingAllocator {
   int64_t requests_ = 0;     ///< ever
   int64_t fail_at_ = 0;      ///< the number of the request to fail; 0: none
   detail::PeakTracker* trackers_ = nullptr;
+  std::unique_ptr<detail::EventLog> log_;  ///< null: nothing is recorded
+  int64_t pools_made_ = 0;
 
   detail::FrontCache front_;
   Config config_;

@@ -3,11 +3,14 @@
 // All that a program needs of ebb::memory.
 #include <ebb/core/memory/block.h>          // IWYU pragma: export
 #include <ebb/core/memory/category.h>       // IWYU pragma: export
+#include <ebb/core/memory/history.h>        // IWYU pragma: export
 #include <ebb/core/memory/input_guard.h>    // IWYU pragma: export
 #include <ebb/core/memory/out_of_memory.h>  // IWYU pragma: export
+#include <ebb/core/memory/page.h>           // IWYU pragma: export
 #include <ebb/core/memory/pool.h>           // IWYU pragma: export
 #include <ebb/core/memory/registry.h>       // IWYU pragma: export
 #include <ebb/core/memory/scope.h>          // IWYU pragma: export
 #include <ebb/core/memory/size_policy.h>    // IWYU pragma: export
+#include <ebb/core/memory/snapshot.h>       // IWYU pragma: export
 #include <ebb/core/memory/source.h>         // IWYU pragma: export
 #include <ebb/core/memory/statistics.h>     // IWYU pragma: export

@@ -26,6 +26,7 @@ class EBB_API PeakTracker {
   };
   /// What happened since the start.
   [[nodiscard]] Reading read() noexcept;
+  [[nodiscard]] CachingAllocator& allocator() const noexcept { return allocator_; }
 
  private:
   friend class ebb::memory::CachingAllocator;

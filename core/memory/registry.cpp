@@ -15,6 +15,7 @@
 #include <ebb/core/device_setup.h>
 #include <ebb/core/error.h>
 #include <ebb/core/memory/host_source.h>
+#include <ebb/core/memory/report.h>
 #include <ebb/core/memory/scope.h>
 
 namespace ebb::memory {
@@ -30,6 +31,9 @@ struct Slot {
 constinit std::array<std::array<Slot, kMaxDevices>, kDeviceTypes> slots{};
 constinit std::array<std::atomic<DeviceIndex (*)()>, kDeviceTypes> current_device{};
 constinit std::mutex registry_mutex;
+constinit std::atomic<bool> history_is_on{false};
+constinit bool report_is_on = false;  // EBB_MEMORY_REPORT
+constinit size_t history_entries = 0;  // for the devices that come into use later
 
 Slot& slot_of(Device device) {
   const auto type = static_cast<size_t>(device.type());
@@ -131,6 +135,12 @@ CachingAllocator& create(Device device, Slot& slot) {
   }
   auto* made = new CachingAllocator(device, *source, options);
   survive_fork();
+  static const size_t reported_entries = detail::start_report();
+  if (reported_entries > 0 && !report_is_on) {
+    report_is_on = history_is_on = true;
+    history_entries = reported_entries;
+  }
+  if (history_is_on) made->start_history(history_entries);
   slot.allocator.store(made, std::memory_order_release);
   return *made;
 }
@@ -202,6 +212,31 @@ void set_allocator_settings(const std::string& text) {
   common_config() = parsed.config;
   for_each_allocator([&](CachingAllocator& a) { a.set_config(parsed.config); });
 }
+
+void record_history(const HistoryOptions& options) {
+  std::lock_guard lock(registry_mutex);
+  history_entries = options.max_entries;
+  history_is_on = true;
+  for_each_allocator([&](CachingAllocator& a) { a.start_history(options.max_entries); });
+}
+
+bool recording_history() noexcept { return history_is_on.load(std::memory_order_relaxed); }
+
+namespace {
+
+Recording collect_history(bool stop) {
+  Recording out;
+  std::lock_guard lock(registry_mutex);
+  if (stop) history_is_on = false;
+  for_each_allocator([&](CachingAllocator& a) { out.devices.push_back(a.history(stop)); });
+  return out;
+}
+
+}  // namespace
+
+Recording history() { return collect_history(false); }
+
+Recording stop_history() { return collect_history(true); }
 
 void record_stream(Block* block, StreamId stream) {
   if (detail::BlockRecord* record = device_block(block)) {

@@ -15,6 +15,7 @@ namespace ebb::memory {
 /// that of the different paths.
 struct detail::ScopeNode {
   std::string name;
+  const ScopeNode* parent = nullptr;
   ScopeReport total;
   std::vector<std::unique_ptr<ScopeNode>> children;
 };
@@ -38,6 +39,7 @@ ScopeNode* child(ScopeNode& parent, std::string_view name) {
   }
   parent.children.push_back(std::make_unique<ScopeNode>());
   parent.children.back()->name = name;
+  parent.children.back()->parent = &parent;
   return parent.children.back().get();
 }
 
@@ -78,14 +80,22 @@ void detail::lock_scopes_for_fork() { tree_mutex.lock(); }
 
 void detail::unlock_scopes_after_fork() { tree_mutex.unlock(); }
 
+std::string detail::scope_path(const ScopeNode* node) {
+  if (node == nullptr || node->parent == nullptr) return {};  // the root has no name
+  const std::string above = scope_path(node->parent);
+  return above.empty() ? node->name : above + '/' + node->name;
+}
+
 Scope::Scope(std::string_view name, Device device)
     : outer_(thread_state().scope),
       node_(child(outer_ == nullptr ? root() : *outer_->node_, name)),
       tracker_(allocator(device)) {
   thread_state().scope = this;
+  if (recording_history()) tracker_.allocator().mark(Action::scope_open);
 }
 
 Scope::~Scope() {
+  if (recording_history()) tracker_.allocator().mark(Action::scope_close);
   thread_state().scope = outer_;
   const detail::PeakTracker::Reading reading = tracker_.read();
   std::lock_guard lock(tree_mutex);

@@ -16,6 +16,8 @@ struct ScopeNode;
 /// Hold the tree of scopes over fork, so that the child finds it in order.
 void lock_scopes_for_fork();
 void unlock_scopes_after_fork();
+/// "outer/inner"; empty for null.
+[[nodiscard]] EBB_API std::string scope_path(const ScopeNode* node);
 }  // namespace detail
 
 /// Names a region of a program: `memory::Scope scope("forward");`. The scope keeps peak and net
@@ -37,6 +39,8 @@ class EBB_API Scope {
   [[nodiscard]] int64_t net_bytes() { return tracker_.read().net_bytes; }
   /// How many requests of more than zero bytes so far.
   [[nodiscard]] int64_t requests() { return tracker_.read().requests; }
+  /// The place in the tree.
+  [[nodiscard]] const detail::ScopeNode* node() const noexcept { return node_; }
 
  private:
   Scope* outer_;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <ebb/core/memory/caching_allocator.h>
+#include <ebb/core/memory/event_log.h>
 
 namespace ebb::memory {
 
@@ -87,12 +88,16 @@ BlockRecord* CachingAllocator::take_segment(const Request& request, size_t size)
   statistics_.add(Metric::segment, pool.type, 1);
   statistics_.add(Metric::reserved_bytes, pool.type, static_cast<int64_t>(size));
   if (size >= config_.max_split_size) statistics_.oversize_segments.add(1);
+  if (log_ != nullptr) [[unlikely]]
+    record_segment(Action::segment_alloc, *segment);
   return block;
 }
 
 /// Gives the segment back whose only block this is; the block is in no tree any more.
 void CachingAllocator::release_segment(BlockRecord* block) noexcept {
   Segment* segment = block->segment;
+  if (log_ != nullptr) [[unlikely]]
+    record_segment(Action::segment_free, *segment);
   SubPool& pool = *segment->pool;
   --pool.owner->segments;
   pool.owner->reserved -= static_cast<int64_t>(segment->size);
@@ -270,6 +275,7 @@ PoolRecord* CachingAllocator::create_pool(MemorySource* source, bool use_on_oom,
   pool->use_on_oom = use_on_oom;
   pool->no_split = no_split;
   Lock lock(mutex_);
+  pool->number = ++pools_made_;
   pool->next = pools_;
   pools_ = pool;
   return pool;
@@ -318,6 +324,7 @@ void CachingAllocator::fail(Lock& lock, const Request& request, bool injected) {
     info.in_private_pools += pool->small.free.bytes() + pool->large.free.bytes();
   }
   info.available = source_.available();
+  if (log_ != nullptr) record_out_of_memory(info);
   lock.unlock();
   detail::raise_out_of_memory(info);
 }

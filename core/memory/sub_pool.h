@@ -27,6 +27,7 @@ struct PoolRecord {
   SubPool small;
   SubPool large;
   MemorySource* source = nullptr;
+  int64_t number = 0;  ///< of the pools of the allocator; 0: the default one
   bool is_private = false;
   bool use_on_oom = false;  ///< serves requests of the default pool before they fail
   bool no_split = false;
