@@ -1,3 +1,6 @@
+#include <array>
+
+#include <ebb/core/ops/optimizer.h>
 #include <ebb/core/random/generator.h>
 
 #include "cuda_kernels/support.h"
@@ -57,4 +60,23 @@ TEST_CASE("dropout and draws with probabilities of their own agree with the CPU'
       CHECK(differences(drawn, bernoulli(p.to(kCUDA))) == 0);
     }
   }
+}
+
+TEST_CASE("steps that round bfloat16 stochastically are those of the CPU") {
+  const auto stepped = [](Device device) {
+    manual_seed(7);
+    Generator(default_generator(device)).set_current_seed(7);
+    const Tensor x = numbers({70, 1000}, kBFloat16, 1);
+    const Tensor p = where(x.isfinite(), x, zeros_like(x)).to(device);
+    const Tensor grad = p * 0.5, mean = zeros_like(p), square = zeros_like(p);
+    const Tensor scratch = empty({3 * ops::kRoundedChunk}, TensorOptions(kFloat).device(device));
+    ops::AdamStep numbers = {0.01, 1, 0.9, 0.99, 1e-8};
+    numbers.rounds_stochastically = true;
+    const ops::AdamOperands operands[] = {{p, grad, mean, square, {}, numbers}};
+    for (int i = 0; i < 3; ++i) ops::adam_steps_(operands, scratch);
+    return std::array{p, mean, square};
+  };
+  const auto host = stepped(kCPU), device = stepped(kCUDA);
+  for (size_t i = 0; i < 3; ++i) CHECK(differences(host[i], device[i]) == 0);
+  CHECK(host[1].ne(0).any().item<bool>());
 }
