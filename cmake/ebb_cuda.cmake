@@ -57,8 +57,9 @@ function(ebb_add_native_cuda)
                               cuda/kernels/random.cu cuda/kernels/shape.cu
                               PROPERTIES COMPILE_OPTIONS -fmad=false)
   target_compile_options(
-    ebb_cuda_native PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr
-                            $<$<BOOL:${EBB_WERROR}>:-Werror=all-warnings>>)
+    ebb_cuda_native
+    PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>"
+            "$<$<AND:$<BOOL:${EBB_WERROR}>,$<COMPILE_LANGUAGE:CUDA>>:-Werror=all-warnings>")
 endfunction()
 
 # ebb::emulated: all of ebb, with cuda/ compiled as C++ against the emulator.

@@ -18,10 +18,13 @@ endforeach()
 add_library(ebb_flags INTERFACE)
 target_compile_features(ebb_flags INTERFACE cxx_std_20)
 target_include_directories(ebb_flags INTERFACE ${include_root})
-target_compile_options(ebb_flags INTERFACE -Wall -Wextra -Wpedantic
-                                           $<$<BOOL:${EBB_WERROR}>:-Werror>)
+# nvcc reads -Werror otherwise, and its own files break -Wpedantic: ebb_cuda.cmake has its flags.
+target_compile_options(
+  ebb_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic>"
+                      "$<$<AND:$<BOOL:${EBB_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>")
 # g++ 12 warns wrongly where a text literal and a std::string are joined (its bug 105651).
-target_compile_options(ebb_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+target_compile_options(
+  ebb_flags INTERFACE $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-restrict>)
 target_compile_definitions(ebb_flags INTERFACE $<$<BOOL:${BUILD_SHARED_LIBS}>:EBB_SHARED_LIBRARY>)
 target_link_libraries(ebb_flags INTERFACE Threads::Threads)
 

@@ -21,7 +21,7 @@ TEST_CASE("copies between all layouts and dtypes agree with the CPU's") {
   CHECK(compared > 300'000);
 }
 
-TEST_CASE("matrices are turned whatever their sizes, alone and in stacks") {
+TEST_CASE("matrices are turned whatever their sizes, alone and in stacks", "[short]") {
   for (const ScalarType dtype : {kUInt8, kHalf, kFloat, kDouble}) {
     for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{16, 16}, {31, 33}, {100, 40}}) {
       INFO(rows << " x " << columns << " of " << dtype);

@@ -113,7 +113,8 @@ TEST_CASE("elementwise kernels convert each dtype that they read and write") {
   }
 }
 
-TEST_CASE("numbers beside tensors, and elements repeated by the device, act as on the CPU") {
+TEST_CASE("numbers beside tensors, and elements repeated by the device, act as on the CPU",
+          "[short]") {
   for (const ScalarType dtype : kAllDtypes) {
     for (const int64_t n : {1, 5, 16, 1031}) {
       INFO(n << " elements of " << dtype);

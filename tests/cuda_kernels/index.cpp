@@ -57,7 +57,7 @@ TEST_CASE("Rows of 16 bytes are gathered as such", "[index]") {
   check_against_cpu({host_tensor({9, 64}, kFloat), host_tensor(20, kLong, 0, 9)}, rows, 0);
 }
 
-TEST_CASE("An index out of range is skipped, and reported when the host waits", "[index]") {
+TEST_CASE("An index out of range is skipped, and reported when the host waits", "[index][short]") {
   const Tensor x = host_tensor({5, 4}, kFloat).to(kCUDA);
   const Tensor before = x.cpu();
   for (const int64_t n : {3, 40}) {

@@ -85,7 +85,7 @@ TEST_CASE("A class out of range is reported when the host waits, and names the o
   CHECK(ebb::ones(3, TensorOptions().device(kCUDA)).sum().item<float>() == 3);
 }
 
-TEST_CASE("The squared error on the device is the CPU's, for all layouts", "[loss]") {
+TEST_CASE("The squared error on the device is the CPU's, for all layouts", "[loss][short]") {
   for (const ScalarType dtype : {kFloat, kDouble, kHalf}) {
     for (const int64_t n : {1, 33, 1025, 20000}) {
       const std::vector<Tensor> inputs = {host_tensor({n, 2}, dtype),

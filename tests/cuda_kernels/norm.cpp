@@ -72,7 +72,7 @@ TEST_CASE("Batch norm on the device is the CPU's, with running statistics and gr
   check_batch_norm({6, 5, 3, 3}, kHalf, kFloat, 1e-2);
 }
 
-TEST_CASE("Batch norm of rows, of one image and of channels in several pieces", "[norm]") {
+TEST_CASE("Batch norm of rows, of one image and of channels in several pieces", "[norm][short]") {
   for (const int64_t n : {2, 31, 33, 257}) check_batch_norm({n, 3}, kDouble, kDouble, 1e-11);
   check_batch_norm({3, 33}, kDouble, kDouble, 1e-11);
   check_batch_norm({1, 2, 33}, kDouble, kDouble, 1e-11);

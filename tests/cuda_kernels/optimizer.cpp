@@ -1,6 +1,8 @@
 #include <ebb/core/ops/optimizer.h>
 
+#ifdef EBB_CUDA_EMULATED
 #include <ebb/cuda/emulator.h>
+#endif
 
 #include "cuda_kernels/support.h"
 
@@ -105,6 +107,7 @@ TEST_CASE("parameters with other layouts, dtypes and numbers among them are step
   CHECK(differences(host, device) == 0);
 }
 
+#ifdef EBB_CUDA_EMULATED  // which counts the calls of the runtime
 TEST_CASE("a hundred contiguous parameters take three launches") {
   std::vector<Operands> all;
   std::vector<ops::SgdOperands> operands;
@@ -116,8 +119,9 @@ TEST_CASE("a hundred contiguous parameters take three launches") {
   ops::sgd_steps_(operands);
   CHECK(trace.count("launch") == 3);
 }
+#endif
 
-TEST_CASE("unscaling multiplies gradients and notes one that is not finite") {
+TEST_CASE("unscaling multiplies gradients and notes one that is not finite", "[short]") {
   for (const ScalarType dtype : kFloatDtypes) {
     for (const int bad : {-1, 0, 4}) {
       INFO("gradients of " << dtype << ", number " << bad << " is not finite");
@@ -144,7 +148,7 @@ TEST_CASE("unscaling multiplies gradients and notes one that is not finite") {
   }
 }
 
-TEST_CASE("norms of many tensors are those that each has alone, and take two launches") {
+TEST_CASE("norms of many tensors are those that each has alone") {
   for (const ScalarType dtype : kFloatDtypes) {
     for (const double p : {1.0, 2.0, static_cast<double>(INFINITY)}) {
       INFO("order " << p << " of " << dtype);
@@ -164,6 +168,10 @@ TEST_CASE("norms of many tensors are those that each has alone, and take two lau
       }
     }
   }
+}
+
+#ifdef EBB_CUDA_EMULATED
+TEST_CASE("norms of many tensors take two launches") {
   std::vector<TensorBase> few = {make({5000}, kFloat, 1, kCUDA)[0], make({3}, kFloat, 1, kCUDA)[0]};
   Tensor(few[1]).fill_(NAN);
   const cuda::emulator::CallTrace trace;
@@ -173,3 +181,4 @@ TEST_CASE("norms of many tensors are those that each has alone, and take two lau
   CHECK(std::isnan(norms.select(0, 1).item<double>()));
   CHECK(norms.select(0, 0).item<double>() == 5.0);
 }
+#endif

@@ -49,7 +49,7 @@ TEST_CASE("Places of a batch of planes are found beyond 2^32 elements", "[cuda][
   }
 }
 
-TEST_CASE("Gradients of overlapping windows add up in one order", "[cuda][pool]") {
+TEST_CASE("Gradients of overlapping windows add up in one order", "[cuda][pool][short]") {
   Tensor x = random_tensor({2, 3, 17, 19}, kFloat).requires_grad_();
   Tensor first;
   for (int run = 0; run < 3; ++run) {

@@ -42,7 +42,7 @@ TEST_CASE("random numbers of the device are those of the CPU, whatever the layou
   }
 }
 
-TEST_CASE("dropout and draws with probabilities of their own agree with the CPU's") {
+TEST_CASE("dropout and draws with probabilities of their own agree with the CPU's", "[short]") {
   for (const ScalarType dtype : kFloatDtypes) {
     for (const Arrangement& arrangement : arrangements()) {
       INFO(arrangement.name << " of " << dtype);

@@ -26,7 +26,7 @@ TEST_CASE("Running sums and products on the device are the CPU's, for each dtype
   check(host_tensor({3, 0}, kFloat), 0);
 }
 
-TEST_CASE("Scans take lines of lengths around tiles, and cut long ones", "[scan]") {
+TEST_CASE("Scans take lines of lengths around tiles, and cut long ones", "[scan][short]") {
   for (const int64_t n : kLengths) {
     check(host_tensor({3, n}, kLong, -9, 9), 0);
     check(host_tensor({n, 5}, kDouble, -1, 1), 1e-12);

@@ -41,7 +41,7 @@ TEST_CASE("Lines around the size of a tile are sorted, and merged from tiles", "
   check(host_tensor({2049, 3}, kLong, -1000, 1000));
 }
 
-TEST_CASE("NaN is the largest, zeros are equal, infinities have their place", "[sort]") {
+TEST_CASE("NaN is the largest, zeros are equal, infinities have their place", "[sort][short]") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Values elements = {0.0, std::nan(""), -0.0, kInfinity, -kInfinity,
                            1,   std::nan(""), -1,   0.0};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -13,7 +14,8 @@
 
 // What the tests that hold the device's kernels against those of the CPU share. The emulated device
 // runs the same functors, compiled by the same compiler without fused multiply-add, so results are
-// compared bit for bit; but NaN equals NaN.
+// compared bit for bit; but NaN equals NaN. A GPU fuses, and has a math library of its own: there
+// floating point is compared within a few roundings.
 
 namespace kernel_tests {
 
@@ -47,6 +49,20 @@ inline Tensor numbers(IntArrayRef sizes, ScalarType dtype, unsigned seed) {
   return result;
 }
 
+/// How far a result on the device may be from the CPU's, relative to it, or to 1 below that.
+inline double allowed_difference([[maybe_unused]] ScalarType dtype) {
+#ifdef EBB_CUDA_EMULATED
+  return 0;
+#else
+  return dtype == kDouble ? 1e-12 : dtype == kFloat ? 1e-5 : dtype == kHalf ? 2e-3 : 1.6e-2;
+#endif
+}
+
+/// Whether finite numbers differ by at most `allowed`.
+inline bool are_close(double x, double y, double allowed) {
+  return std::isfinite(x) && std::fabs(x - y) <= allowed * std::max(1.0, std::fabs(x));
+}
+
 /// Counts the elements that differ between a tensor of the CPU and one of the device.
 inline int64_t differences(const Tensor& expected, const Tensor& got) {
   REQUIRE(expected.sizes() == got.sizes());
@@ -54,13 +70,17 @@ inline int64_t differences(const Tensor& expected, const Tensor& got) {
   const Tensor a = expected.contiguous();
   const Tensor b = got.cpu().contiguous();
   int64_t count = 0;
+  const double allowed =
+      is_floating_point(a.scalar_type()) ? allowed_difference(a.scalar_type()) : 0;
   dispatch(a.scalar_type(), [&](auto zero) {
     using S = cpu::Stored<decltype(zero)>;
     const auto* x = static_cast<const S*>(a.data_ptr());
     const auto* y = static_cast<const S*>(b.data_ptr());
     for (int64_t i = 0; i < a.numel(); ++i) {
-      const bool same = std::memcmp(&x[i], &y[i], sizeof(S)) == 0;
-      count += same || (x[i] != x[i] && y[i] != y[i]) ? 0 : 1;
+      bool same = std::memcmp(&x[i], &y[i], sizeof(S)) == 0 || (x[i] != x[i] && y[i] != y[i]);
+      if (allowed > 0)
+        same |= are_close(static_cast<double>(x[i]), static_cast<double>(y[i]), allowed);
+      count += same ? 0 : 1;
     }
   });
   return count;
