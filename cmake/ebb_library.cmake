@@ -64,22 +64,21 @@ set(smallest_code ${small_code})
 if(NOT EBB_NATIVE)
   set(smallest_code $<$<CONFIG:Release>:-Os>)
 endif()
-# The ops whose kernels take long.
-set(heavy_ops attention conv embedding index join loss matmul norm optimizer pool quantize random
-              reduce scan softmax sort)
-list(TRANSFORM heavy_ops REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/core/ops/\\1.cpp")
-# What writes reports of memory.
-set(reports chrome_trace page page_parts page_segments playback report report_file snapshot
-            structure_writer)
-list(TRANSFORM reports REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/core/memory/\\1.cpp")
-list(APPEND heavy_ops ${reports})
-list(REMOVE_ITEM core_sources ${heavy_ops})
+# Of core, the ops whose kernels take long, and what configures and reports memory.
+set(core_for_size
+    ops/attention ops/conv ops/embedding ops/index ops/join ops/loss ops/matmul ops/norm ops/optimizer
+    ops/pool ops/quantize ops/random ops/reduce ops/scan ops/softmax ops/sort memory/chrome_trace
+    memory/config memory/history memory/host_source memory/out_of_memory memory/page memory/page_parts
+    memory/page_segments memory/playback memory/report memory/report_file memory/snapshot
+    memory/statistics memory/structure_writer memory/summary)
+list(TRANSFORM core_for_size REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/core/\\1.cpp")
+list(REMOVE_ITEM core_sources ${core_for_size})
 ebb_add_objects(ebb_core_objects ${core_sources})
 target_compile_options(ebb_core_objects PRIVATE ${small_code})
-ebb_add_objects(ebb_heavy_ops_objects ${heavy_ops})
-target_compile_options(ebb_heavy_ops_objects PRIVATE ${smallest_code})
+ebb_add_objects(ebb_core_objects_for_size ${core_for_size})
+target_compile_options(ebb_core_objects_for_size PRIVATE ${smallest_code})
 set(core_objects "")
-foreach(objects ebb_core_objects ebb_heavy_ops_objects)
+foreach(objects ebb_core_objects ebb_core_objects_for_size)
   ebb_precompile(${objects} core/tensor/tensor_base.h)
   list(APPEND core_objects $<TARGET_OBJECTS:${objects}>)
 endforeach()
@@ -102,7 +101,11 @@ endif()
 
 # The folders above core. An object library each for what is built for speed and for size.
 file(GLOB autograd_sources CONFIGURE_DEPENDS autograd/*.cpp)
+set(autograd_for_size anomaly indexing print tensor_literal)
+list(TRANSFORM autograd_for_size REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/autograd/\\1.cpp")
+list(REMOVE_ITEM autograd_sources ${autograd_for_size})
 file(GLOB upper_sources CONFIGURE_DEPENDS autograd/ops/*.cpp)
+list(APPEND upper_sources ${autograd_for_size})
 foreach(folder IN LISTS ebb_folders)
   if(NOT folder MATCHES "^(core|cuda|autograd)$")
     file(GLOB_RECURSE folder_sources CONFIGURE_DEPENDS ${folder}/*.cpp)

@@ -75,8 +75,9 @@ T lowest() {
     return T(-std::numeric_limits<float>::infinity());
 }
 
-template <typename T, typename Offset>
-void max_plane(const PoolShape& s, const T* in, T* out, Offset* offsets) {
+/// `set_offset(window, offset)` keeps the chosen tap.
+template <typename T, typename SetOffset>
+void max_plane(const PoolShape& s, const T* in, T* out, SetOffset&& set_offset) {
   for_each_window(s, [&](const Taps& rows, const Taps& columns, int64_t window) {
     T best = lowest<T>();
     int64_t where = rows.begin * s.kernel[1] + columns.begin;
@@ -90,18 +91,18 @@ void max_plane(const PoolShape& s, const T* in, T* out, Offset* offsets) {
       }
     }
     out[window] = best;
-    offsets[window] = static_cast<Offset>(where);
+    set_offset(window, where);
   });
 }
 
 /// The common case of 2 x 2 windows side by side, without branches.
-template <typename T, typename Offset>
-void max_plane_2x2(const PoolShape& s, const T* in, T* out, Offset* offsets) {
+template <typename T>
+void max_plane_2x2(const PoolShape& s, const T* in, T* out, uint8_t* offsets) {
   for (int64_t y = 0; y < s.out[0]; ++y) {
     const T* upper = in + 2 * y * s.in[1];
     const T* lower = upper + s.in[1];
     T* const to = out + y * s.out[1];
-    Offset* const where = offsets + y * s.out[1];
+    uint8_t* const where = offsets + y * s.out[1];
     for (int64_t x = 0; x < s.out[1]; ++x) {
       T best = upper[2 * x];
       int offset = 0;
@@ -114,7 +115,7 @@ void max_plane_2x2(const PoolShape& s, const T* in, T* out, Offset* offsets) {
       meet(lower[2 * x], 2);
       meet(lower[2 * x + 1], 3);
       to[x] = best;
-      where[x] = static_cast<Offset>(offset);
+      where[x] = static_cast<uint8_t>(offset);
     }
   }
 }
@@ -129,10 +130,10 @@ bool is_2x2(const PoolShape& s) {
   return true;
 }
 
-/// Calls f(T{}, Offset{}) with the types of the tensors.
+/// Calls f(T{}, Offset{}) with the types of the tensors; those of gradients are floating-point.
 template <typename F>
-void dispatch_max(const PoolArguments& a, F&& f) {
-  dispatch_storage(a.dtype, [&](auto zero) {
+void dispatch_max_gradient(const PoolArguments& a, F&& f) {
+  dispatch_floating_storage(a.dtype, [&](auto zero) {
     if (a.wide_offsets)
       f(zero, int32_t{});
     else
@@ -159,19 +160,25 @@ void for_each_chosen(const PoolShape& s, const Offset* offsets, F&& f) {
 }
 
 void max(const PoolArguments& a) {
-  dispatch_max(a, [&](auto zero, auto offset) {
+  dispatch_storage(a.dtype, [&](auto zero) {
     using T = decltype(zero);
-    using Offset = decltype(offset);
     const PoolShape& s = a.shape;
-    const bool simple = is_2x2(s);
+    const bool simple = is_2x2(s) && !a.wide_offsets;
     for_each_plane(s, [&](int64_t plane) {
       const T* in = static_cast<const T*>(a.input) + plane * s.in[0] * s.in[1];
       T* out = static_cast<T*>(a.output) + plane * s.out[0] * s.out[1];
-      Offset* offsets = static_cast<Offset*>(a.offsets) + plane * s.out[0] * s.out[1];
+      const int64_t first = plane * s.out[0] * s.out[1];
+      uint8_t* const bytes = static_cast<uint8_t*>(a.offsets) + first;
+      int32_t* const wide = static_cast<int32_t*>(a.offsets) + first;
       if constexpr (std::is_floating_point_v<T>) {
-        if (simple) return max_plane_2x2(s, in, out, offsets);
+        if (simple) return max_plane_2x2(s, in, out, bytes);
       }
-      max_plane(s, in, out, offsets);
+      max_plane(s, in, out, [&](int64_t window, int64_t offset) {
+        if (a.wide_offsets)
+          wide[window] = static_cast<int32_t>(offset);
+        else
+          bytes[window] = static_cast<uint8_t>(offset);
+      });
     });
   });
 }
@@ -181,11 +188,11 @@ void add_to(T& sum, T x) {
   if constexpr (ReducedFloat<T>)
     sum = T(static_cast<float>(sum) + static_cast<float>(x));
   else
-    sum = static_cast<T>(sum + x);
+    sum += x;
 }
 
 void max_backward(const PoolArguments& a) {
-  dispatch_max(a, [&](auto zero, auto offset) {
+  dispatch_max_gradient(a, [&](auto zero, auto offset) {
     using T = decltype(zero);
     using Offset = decltype(offset);
     const PoolShape& s = a.shape;
@@ -202,7 +209,7 @@ void max_backward(const PoolArguments& a) {
 }
 
 void max_gather(const PoolArguments& a) {
-  dispatch_max(a, [&](auto zero, auto offset) {
+  dispatch_max_gradient(a, [&](auto zero, auto offset) {
     using T = decltype(zero);
     using Offset = decltype(offset);
     const PoolShape& s = a.shape;
