@@ -273,7 +273,8 @@ std::string time_picture(const DeviceRecording& recording, const Peak& peak, int
 std::string peak_picture(const DeviceRecording& recording, const Playback& at_peak) {
   std::vector<Group> scopes;
   std::vector<Group> ops;
-  for (const auto& [address, block] : at_peak.blocks()) {
+  for (const auto& in_use : at_peak.blocks()) {
+    const auto& block = in_use.second;
     if (block.pending) continue;
     const auto found = [&](const std::vector<std::string>& names, uint32_t i, const char* none) {
       if (!block.is_recorded) return std::string("before the recording");
