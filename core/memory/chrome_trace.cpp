@@ -1,4 +1,5 @@
 #include <map>
+#include <utility>
 
 #include <ebb/core/memory/playback.h>
 #include <ebb/core/memory/report_file.h>
@@ -23,17 +24,20 @@ class TraceWriter {
     file_.json_string(recording_.device.str());
     file_.append("}}");
     Playback playback(recording_);
+    bool has_changed = false;  // since the last counters
     for (const Event& event : recording_.events) {
       playback.step();
-      const bool is_scope = event.action == Action::scope_open ||
-                            event.action == Action::scope_close;
-      if (is_scope) slice(event);
+      if (event.action == Action::scope_open || event.action == Action::scope_close) {
+        slice(event);
+      } else {
+        has_changed = true;
+      }
       if (event.action == Action::oom) failure(event);
       // Of the moments within a microsecond the last one counts.
       const size_t next = playback.position();
-      const bool is_last = next == recording_.events.size() ||
-                           recording_.events[next].time_us != event.time_us;
-      if (is_last && !is_scope) counters(playback, event.time_us);
+      const bool is_last =
+          next == recording_.events.size() || recording_.events[next].time_us != event.time_us;
+      if (is_last && std::exchange(has_changed, false)) counters(playback, event.time_us);
     }
     for (const auto& [thread, depth] : depths_) {
       for (int i = 0; i < depth; ++i) {

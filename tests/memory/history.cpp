@@ -80,9 +80,9 @@ TEST_CASE("a recording tells what was allocated and freed, in order, in bytes") 
   a.reset();
   f.allocator.empty_cache();
   const DeviceRecording recording = f.allocator.history(true);
-  CHECK(actions(recording) ==
-        std::vector<Action>{Action::segment_alloc, Action::alloc, Action::free_requested,
-                            Action::free_completed, Action::segment_free});
+  CHECK(actions(recording) == std::vector<Action>{Action::segment_alloc, Action::alloc,
+                                                  Action::free_requested, Action::free_completed,
+                                                  Action::segment_free});
   CHECK(recording.events[0].bytes == 2 * static_cast<int64_t>(kMiB));
   CHECK(recording.events[1].bytes == 1000);
   CHECK(recording.events[1].address == address);
@@ -103,8 +103,8 @@ TEST_CASE("a free waits in the recording as long as another stream uses the bloc
   f.allocator.record_stream(a.get(), 7);
   a.reset();
   DeviceRecording recording = f.allocator.history(false);
-  CHECK(actions(recording) == std::vector<Action>{Action::segment_alloc, Action::alloc,
-                                                  Action::free_requested});
+  CHECK(actions(recording) ==
+        std::vector<Action>{Action::segment_alloc, Action::alloc, Action::free_requested});
   REQUIRE(recording.segments.size() == 1);
   CHECK(recording.segments[0].blocks[0].state == BlockState::State::active_pending_free);
   CHECK(recording.segments[0].blocks[0].requested == 1000);
@@ -149,7 +149,8 @@ TEST_CASE("any recording can be undone back to its start, also a ring, on severa
       for (int i = 0; i < steps; ++i) {
         f.streams.stream = random() % 2;
         if (random() % 2 == 0 || held.empty()) {
-          held.push_back(f.get(random() % 3 == 0 ? random() % (8 * kMiB) + 1 : random() % 9000 + 1));
+          held.push_back(
+              f.get(random() % 3 == 0 ? random() % (8 * kMiB) + 1 : random() % 9000 + 1));
           if (random() % 4 == 0) f.allocator.record_stream(held.back().get(), 3);
         } else {
           std::swap(held[random() % held.size()], held.back());

@@ -39,8 +39,7 @@ NamedRecording example(const std::string& run) {
   const Held before = f.get(5000);
   f.allocator.start_history(0);
   const Held parameter = f.get(512 * 1024);
-  f.allocator.set_category(static_cast<detail::BlockRecord*>(parameter.get()),
-                           Category::parameter);
+  f.allocator.set_category(static_cast<detail::BlockRecord*>(parameter.get()), Category::parameter);
   { const Held spike = f.get(3 * kMiB); }
   const Held small = f.get(1024);
   Recording recording;
@@ -70,7 +69,8 @@ TEST_CASE("each picture of a page has a text alternative") {
   write_page(file.path, {example("one"), example("two")});
   const std::string page = file.text();
   CHECK(count(page, "<svg") == 4);
-  CHECK(count(page, "<svg") + 2 == count(page, "role=img aria-label=\""));  // and the two breakdowns
+  CHECK(count(page, "<svg") + 2 ==
+        count(page, "role=img aria-label=\""));  // and the two breakdowns
   CHECK(count(page, "<details>") == 2 * 4);
   CHECK(count(page, "id=run") == 2);
   CHECK_THAT(page, ContainsSubstring("side by side"));
