@@ -269,11 +269,14 @@ TEST_CASE("Inference mode keeps no casts, and spoils none") {
 TEST_CASE("Casts of views, of results and of what wants no gradient are not kept") {
   const auto w = weight();
   const auto frozen = input();
+  const auto leaf_view = input().t().requires_grad_();
+  REQUIRE((leaf_view.is_leaf() && leaf_view.is_view()));
   const auto x = input().to(ebb::kHalf);
   const AutocastGuard guard(here(), ebb::kHalf);
   const auto start = memory_allocated();
   for (int i = 0; i < 10; ++i) {
     ebb::mm(x, w.t());
+    ebb::mm(x, leaf_view);
     ebb::mm(x, w * 2);
     ebb::mm(x, frozen);
     REQUIRE(memory_allocated() == start);
