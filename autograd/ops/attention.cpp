@@ -31,9 +31,7 @@ struct Settings {
 // Attention written out with public ops, for what the kernels do not do: gradients of gradients and
 // of the mask, and rows wider than they take. The matrix of weights is held.
 
-Tensor widened(const Tensor& x) {
-  return x.scalar_type() == kDouble ? x : x.to(kFloat);
-}
+Tensor widened(const Tensor& x) { return x.scalar_type() == kDouble ? x : x.to(kFloat); }
 
 /// The scores, where the mask allows them, else -inf.
 Tensor composed_scores(const Tensor& query, const Tensor& key, const Tensor& mask,
@@ -102,22 +100,22 @@ Tensor fused(const Tensor& query, const Tensor& key, const Tensor& value, const 
   if (!needs_recording({query, key, value})) return result;
   Recorder r("ScaledDotProductAttentionBackward0", {query, key, value});
   r.keep_result();
-  r.record(result, [query = r.save(query), key = r.save(key), value = r.save(value),
-                    mask = r.save_if(mask.defined(), mask),
-                    log_sum_exp = r.save(Tensor(std::move(attention.log_sum_exp))),
-                    settings](Backward& b) {
-    const Tensor q = b.get(query);
-    const Tensor k = b.get(key);
-    const Tensor v = b.get(value);
-    const Tensor m = b.get(mask);
-    if (GradMode::is_enabled()) return compose_backward(b, q, k, v, m, settings);
-    auto gradients = ops::scaled_dot_product_attention_backward(
-        b.grad(), q, k, v, {b.result(), b.get(log_sum_exp)}, settings.with(m),
-        {b.needs(0), b.needs(1), b.needs(2)});
-    for (size_t i = 0; i < gradients.size(); ++i) {
-      if (gradients[i].defined()) b.set(i, Tensor(std::move(gradients[i])));
-    }
-  });
+  r.record(result,
+           [query = r.save(query), key = r.save(key), value = r.save(value),
+            mask = r.save_if(mask.defined(), mask),
+            log_sum_exp = r.save(Tensor(std::move(attention.log_sum_exp))), settings](Backward& b) {
+             const Tensor q = b.get(query);
+             const Tensor k = b.get(key);
+             const Tensor v = b.get(value);
+             const Tensor m = b.get(mask);
+             if (GradMode::is_enabled()) return compose_backward(b, q, k, v, m, settings);
+             auto gradients = ops::scaled_dot_product_attention_backward(
+                 b.grad(), q, k, v, {b.result(), b.get(log_sum_exp)}, settings.with(m),
+                 {b.needs(0), b.needs(1), b.needs(2)});
+             for (size_t i = 0; i < gradients.size(); ++i) {
+               if (gradients[i].defined()) b.set(i, Tensor(std::move(gradients[i])));
+             }
+           });
   return result;
 }
 
@@ -137,8 +135,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   check_settings(mask, dropout_p, is_causal);
   if (mask.defined() && mask.scalar_type() == kFloat) mask = mask.to(query.scalar_type());
   const DimVector batch = ops::check_attention(query, key, value, mask);
-  Settings settings{dropout_p, {}, is_causal,
-                    scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))))};
+  Settings settings{
+      dropout_p, {}, is_causal, scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))))};
   if (dropout_p > 0) settings.draw = ops::reserve_attention_dropout(query, key, batch);
   if ((mask.defined() && needs_recording({mask})) || !ops::has_attention_kernel(query, value)) {
     return composed(query, key, value, mask, settings);

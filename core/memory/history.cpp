@@ -52,10 +52,9 @@ SegmentState state_of(const Segment& segment) {
 }  // namespace
 
 const char* name(Action action) {
-  constexpr const char* kNames[] = {"alloc",        "free_requested", "free_completed",
-                                    "segment_alloc", "segment_free",  "oom",
-                                    "snapshot",     "category",       "scope_open",
-                                    "scope_close"};
+  constexpr const char* kNames[] = {
+      "alloc", "free_requested", "free_completed", "segment_alloc", "segment_free",
+      "oom",   "snapshot",       "category",       "scope_open",    "scope_close"};
   return kNames[static_cast<int>(action)];
 }
 
@@ -133,7 +132,8 @@ DeviceRecording CachingAllocator::history(bool stop) {
     out.ops.emplace_back();
     out.scopes.emplace_back();
   }
-  for (const Segment* s = segments_; s != nullptr; s = s->next) out.segments.push_back(state_of(*s));
+  for (const Segment* s = segments_; s != nullptr; s = s->next)
+    out.segments.push_back(state_of(*s));
   if (stop) ended = std::move(log_);
   lock.unlock();
   std::sort(out.segments.begin(), out.segments.end(),

@@ -70,10 +70,10 @@ struct SegmentState {
 /// the end and the events give the state at every moment, also where the oldest were dropped.
 struct DeviceRecording {
   Device device;
-  std::vector<Event> events;       ///< oldest first
-  uint64_t dropped = 0;            ///< events older than these that the ring did not keep
-  std::vector<std::string> ops;    ///< names of ops; the first is empty: no op
-  std::vector<std::string> scopes; ///< paths such as "step/forward"; the first is empty: no scope
+  std::vector<Event> events;        ///< oldest first
+  uint64_t dropped = 0;             ///< events older than these that the ring did not keep
+  std::vector<std::string> ops;     ///< names of ops; the first is empty: no op
+  std::vector<std::string> scopes;  ///< paths such as "step/forward"; the first is empty: no scope
   std::vector<SegmentState> segments;  ///< at the end, by address
 };
 

@@ -83,8 +83,8 @@ std::string comparison(const std::vector<NamedRecording>& runs) {
   for (size_t i = 0; i < runs.size(); ++i) {
     const std::string run = escaped(runs[i].name);
     label += run + ' ' + nice(peaks[i]) + "; ";
-    bars += text_of("<div class=name><span><a href=\"#run%zu\">", i) + run +
-            "</a></span><span>" + nice(peaks[i]) + " (" + exact(peaks[i]) +
+    bars += text_of("<div class=name><span><a href=\"#run%zu\">", i) + run + "</a></span><span>" +
+            nice(peaks[i]) + " (" + exact(peaks[i]) +
             text_of(")</span></div><div class=bar><i class=c0 style=\"width:%.2f%%\"></i></div>",
                     100.0 * static_cast<double>(peaks[i]) / static_cast<double>(most));
   }

@@ -129,8 +129,8 @@ struct Group {
 };
 
 void add_to(std::vector<Group>& groups, const std::string& name, const PlayedBlock& block) {
-  auto group = std::find_if(groups.begin(), groups.end(),
-                            [&](const Group& g) { return g.name == name; });
+  auto group =
+      std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.name == name; });
   if (group == groups.end()) group = groups.insert(groups.end(), Group{name});
   const auto bytes = static_cast<int64_t>(rounded(static_cast<size_t>(block.requested)));
   group->bytes[static_cast<size_t>(block.category)] += bytes;
@@ -286,8 +286,9 @@ std::string peak_picture(const DeviceRecording& recording, const Playback& at_pe
   order(scopes);
   order(ops);
   if (scopes.empty()) return "<p>Nothing was in use.</p>\n";
-  std::string out = "<figure><div class=bars role=img aria-label=\"What was in use at the peak, "
-                    "by the scope in which it was allocated: ";
+  std::string out =
+      "<figure><div class=bars role=img aria-label=\"What was in use at the peak, "
+      "by the scope in which it was allocated: ";
   for (const Group& scope : scopes) out += escaped(scope.name) + ' ' + nice(scope.total) + "; ";
   out += "in figures below.\">";
   for (const Group& scope : scopes) {

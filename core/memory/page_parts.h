@@ -15,7 +15,8 @@ namespace ebb::memory::detail {
 #if defined(__GNUC__)
 [[gnu::format(printf, 1, 2)]]
 #endif
-[[nodiscard]] std::string text_of(const char* format, ...);
+[[nodiscard]] std::string
+text_of(const char* format, ...);
 /// "12.50 MiB", without a break.
 [[nodiscard]] std::string nice(int64_t bytes);
 /// "12902400" with a separator every three digits.

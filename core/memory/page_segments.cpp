@@ -16,7 +16,7 @@ constexpr int kRowHeight = 10;  // with a gap of 2
 constexpr int64_t kMostRows = 16;
 constexpr size_t kRowsOfTable = 40;
 
-constexpr uint8_t kFree = kCategories;     // of the kinds of cells, after the categories
+constexpr uint8_t kFree = kCategories;  // of the kinds of cells, after the categories
 constexpr uint8_t kOutside = kCategories + 1;
 
 /// The segments laid one after another, in rows of equal bytes.
@@ -37,8 +37,8 @@ class Map {
   void paint(int64_t begin, int64_t size, uint8_t kind) {
     const auto count = static_cast<int64_t>(cells_.size());
     const int64_t from = std::min(begin / bytes_of_cell_, count - 1);
-    const int64_t to = std::clamp((begin + size + bytes_of_cell_ / 2) / bytes_of_cell_, from + 1,
-                                  count);
+    const int64_t to =
+        std::clamp((begin + size + bytes_of_cell_ / 2) / bytes_of_cell_, from + 1, count);
     std::fill(cells_.begin() + from, cells_.begin() + to, kind);
   }
 
@@ -74,8 +74,8 @@ class Map {
 
 std::string row_of(uint64_t address, int64_t size, int64_t used, int64_t blocks) {
   return text_of("<tr><th scope=row>0x%llx</th><td>%s</td><td>%s</td><td>%lld</td></tr>",
-                 static_cast<unsigned long long>(address), exact(size).c_str(),
-                 exact(used).c_str(), static_cast<long long>(blocks));
+                 static_cast<unsigned long long>(address), exact(size).c_str(), exact(used).c_str(),
+                 static_cast<long long>(blocks));
 }
 
 }  // namespace
@@ -93,8 +93,7 @@ std::string segments_picture(const Playback& at_peak) {
     if (begin > 0) boundaries += map.boundary(begin);
     int64_t used = 0;
     int64_t blocks = 0;
-    for (; block != at_peak.blocks().end() &&
-           block->first < address + static_cast<uint64_t>(size);
+    for (; block != at_peak.blocks().end() && block->first < address + static_cast<uint64_t>(size);
          ++block) {
       if (block->first < address) continue;
       const auto bytes =
@@ -116,8 +115,8 @@ std::string segments_picture(const Playback& at_peak) {
   std::string out = text_of(
       "<figure><svg class=map style=\"height:%dpx\" viewBox=\"0 0 %d %d\" preserveAspectRatio=none "
       "role=img aria-label=\"%zu segments of %s in all, of which %s in use.\">",
-      static_cast<int>(map.rows()) * 14, kCells * kCellWidth, height, segments,
-      nice(begin).c_str(), nice(in_use).c_str());
+      static_cast<int>(map.rows()) * 14, kCells * kCellWidth, height, segments, nice(begin).c_str(),
+      nice(in_use).c_str());
   for (uint8_t kind = 0; kind <= kFree; ++kind) {
     const std::string path = map.path(kind);
     if (path.empty()) continue;

@@ -32,7 +32,7 @@ constinit std::array<std::array<Slot, kMaxDevices>, kDeviceTypes> slots{};
 constinit std::array<std::atomic<DeviceIndex (*)()>, kDeviceTypes> current_device{};
 constinit std::mutex registry_mutex;
 constinit std::atomic<bool> history_is_on{false};
-constinit bool report_is_on = false;  // EBB_MEMORY_REPORT
+constinit bool report_is_on = false;   // EBB_MEMORY_REPORT
 constinit size_t history_entries = 0;  // for the devices that come into use later
 
 Slot& slot_of(Device device) {

@@ -20,7 +20,8 @@ class ReportFile {
 #if defined(__GNUC__)
   [[gnu::format(printf, 2, 3)]]
 #endif
-  void print(const char* format, ...);
+  void
+  print(const char* format, ...);
   /// In quotes, escaped as JSON wants it.
   void json_string(std::string_view text);
   /// Must be called once all is written.

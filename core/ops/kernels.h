@@ -67,9 +67,9 @@ struct Kernels {
   const QuantizeKernels* quantize = nullptr;
 
   /// Copies between a device of this type and the host or another such device: two contiguous
-  /// tensors of one dtype and size, not empty. The host may go on before the copy is done if that is
-  /// `non_blocking` and the host's memory is pinned; whoever reads the copy on the host then waits.
-  /// Null on the CPU.
+  /// tensors of one dtype and size, not empty. The host may go on before the copy is done if that
+  /// is `non_blocking` and the host's memory is pinned; whoever reads the copy on the host then
+  /// waits. Null on the CPU.
   void (*transfer)(const TensorBase& to, const TensorBase& from, bool non_blocking) = nullptr;
 
   /// The kernel of one elementwise op.

@@ -53,9 +53,8 @@ __global__ void quantize_blocks(CodeValues code, Numbers in, uint8_t* codes, flo
   for (int64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
     const Span span(block, size, numel);
     int32_t largest = 0;
-    span.for_each([&](int64_t i) {
-      largest = Larger()(largest, functors::magnitude_bits(in.load(i)));
-    });
+    span.for_each(
+        [&](int64_t i) { largest = Larger()(largest, functors::magnitude_bits(in.load(i))); });
     const float scale = functors::absmax_of(block_reduce(largest, Larger(), 0));
     const float divisor = functors::divisor_of(scale);
     span.for_each([&](int64_t i) {

@@ -8,15 +8,13 @@ int main() {
   lesson::equal("one tensor", lesson::bytes({256, 256}), lesson::allocated() - start);
 
   ebb::Tensor b = a;
-  lesson::equal("two names of one tensor", lesson::bytes({256, 256}),
-                lesson::allocated() - start);
+  lesson::equal("two names of one tensor", lesson::bytes({256, 256}), lesson::allocated() - start);
 
   a.reset();
   lesson::equal("one name dropped", lesson::bytes({256, 256}), lesson::allocated() - start);
 
   b = ebb::zeros({16});
-  lesson::equal("the other names something else", lesson::bytes({16}),
-                lesson::allocated() - start);
+  lesson::equal("the other names something else", lesson::bytes({16}), lesson::allocated() - start);
 
   b.reset();
   lesson::equal("both dropped", 0, lesson::allocated() - start);

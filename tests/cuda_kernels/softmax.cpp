@@ -11,7 +11,8 @@ std::vector<Tensor> softmaxes(const std::vector<Tensor>& in, int64_t dim) {
   const Tensor y = x.softmax(dim);
   const Tensor z = x.log_softmax(dim);
   const Tensor grad = in[1];
-  return {y.detach(), z.detach(), autograd::grad({y}, {x}, {grad})[0], autograd::grad({z}, {x}, {grad})[0]};
+  return {y.detach(), z.detach(), autograd::grad({y}, {x}, {grad})[0],
+          autograd::grad({z}, {x}, {grad})[0]};
 }
 
 void check(const Tensor& x, double tolerance) {

@@ -20,8 +20,8 @@ namespace detail {
 EBB_INLINE constexpr uint32_t bits_of(float x) { return __builtin_bit_cast(uint32_t, x); }
 EBB_INLINE constexpr float from_bits(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-/// c[0] + c[1] x + ... in Horner's order. Not a loop: -O2 would not unroll it, and the loop over the
-/// elements around it would not be vectorised.
+/// c[0] + c[1] x + ... in Horner's order. Not a loop: -O2 would not unroll it, and the loop over
+/// the elements around it would not be vectorised.
 template <int I = 0, int N>
 EBB_INLINE constexpr float polynomial(float x, const float (&c)[N]) {
   if constexpr (I == N - 1) {
