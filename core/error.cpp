@@ -3,6 +3,12 @@
 
 namespace ebb::detail {
 
+std::string join(std::initializer_list<Part> parts) {
+  std::ostringstream stream;
+  for (const Part& part : parts) part.print(stream);
+  return stream.str();
+}
+
 template <typename E>
 void raise(const std::string& message) {
   const char* op = thread_state().op_name;

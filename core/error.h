@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -39,12 +40,32 @@ class EBB_API NotImplementedError : public Error {
 
 namespace detail {
 
-/// Joins its arguments as a stream would print them.
+/// A part of a message: something that a stream can print.
+class Part {
+ public:
+  Part(const char* text)  // NOLINT: implicit
+      : value_(text), print_([](std::ostream& stream, const void* value) {
+          stream << static_cast<const char*>(value);
+        }) {}
+  template <typename T>
+  Part(const T& value)  // NOLINT: implicit
+      : value_(&value), print_([](std::ostream& stream, const void* value) {
+          stream << *static_cast<const T*>(value);
+        }) {}
+  void print(std::ostream& stream) const { print_(stream, value_); }
+
+ private:
+  const void* value_;
+  void (*print_)(std::ostream&, const void*);
+};
+
+/// Joins the parts as a stream would print them. One function for all messages, since there are
+/// many.
+[[nodiscard]] EBB_API std::string join(std::initializer_list<Part> parts);
+
 template <typename... Parts>
-std::string concat(const Parts&... parts) {
-  std::ostringstream stream;
-  (stream << ... << parts);
-  return stream.str();
+[[nodiscard]] std::string concat(const Parts&... parts) {
+  return join({Part(parts)...});
 }
 
 /// Throws E with `message`, preceded by the name of the op that runs on this thread, if any.
@@ -56,15 +77,15 @@ template <typename E = Error>
 
 /// Throws an ebb::Error built from the further arguments unless `condition` holds. The arguments
 /// are not evaluated otherwise.
-#define EBB_CHECK(condition, ...)                                                  \
-  do {                                                                             \
-    if (!(condition)) [[unlikely]]                                                 \
-      ::ebb::detail::raise<::ebb::Error>(::ebb::detail::concat(__VA_ARGS__));      \
+#define EBB_CHECK(condition, ...)                                             \
+  do {                                                                        \
+    if (!(condition)) [[unlikely]]                                            \
+      ::ebb::detail::raise<::ebb::Error>(::ebb::detail::concat(__VA_ARGS__)); \
   } while (false)
 
 /// As EBB_CHECK, with the type of the exception named first.
-#define EBB_CHECK_AS(Exception, condition, ...)                                    \
-  do {                                                                             \
-    if (!(condition)) [[unlikely]]                                                 \
-      ::ebb::detail::raise<::ebb::Exception>(::ebb::detail::concat(__VA_ARGS__));  \
+#define EBB_CHECK_AS(Exception, condition, ...)                                   \
+  do {                                                                            \
+    if (!(condition)) [[unlikely]]                                                \
+      ::ebb::detail::raise<::ebb::Exception>(::ebb::detail::concat(__VA_ARGS__)); \
   } while (false)
