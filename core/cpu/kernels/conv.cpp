@@ -17,8 +17,8 @@ namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
 
 /// The windows of all images times the m rows of `a`.
-template <typename S, typename T, typename A>
-void multiply_windows(const A& a, int64_t m, const WindowSource<S>& b, int64_t channels,
+template <typename S, typename T>
+void multiply_windows(LeftPanels<T> a, int64_t m, const WindowSource<S>& b, int64_t channels,
                       int64_t batch, const Destination<S, T>& out) {
   if (suits_direct(b.rows, b.columns, channels, m)) {
     return multiply_directly(a, m, b, channels, batch, out);

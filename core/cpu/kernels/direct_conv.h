@@ -170,10 +170,10 @@ inline bool suits_direct(const Reach& rows, const Reach& columns, int64_t channe
 constexpr int64_t aligned(int64_t elements) { return round_up(elements, 64); }
 
 /// The windows of some images times the rows of `a`.
-template <typename S, typename T, typename A>
+template <typename S, typename T>
 class DirectProduct {
  public:
-  DirectProduct(const A& a, int64_t m, const WindowSource<S>& windows, int64_t channels,
+  DirectProduct(LeftPanels<T> a, int64_t m, const WindowSource<S>& windows, int64_t channels,
                 const Destination<S, T>& out)
       : windows_(windows),
         reached_(windows.rows, windows.columns, channels),
@@ -193,8 +193,7 @@ class DirectProduct {
       offsets_[k] = reached_.offset(windows.rows, windows.columns, k);
     }
     for (int64_t i = 0; i < m; i += kTileRows) {
-      a.template pack<kTileRows>(matrix_ + i * depth_, i, std::min<int64_t>(kTileRows, m - i), 0,
-                                 depth_);
+      a.pack(matrix_ + i * depth_, i, std::min<int64_t>(kTileRows, m - i), 0, depth_);
     }
   }
 
@@ -247,10 +246,10 @@ class DirectProduct {
 };
 
 /// The windows of all images times the m rows of `a`.
-template <typename S, typename T, typename A>
-void multiply_directly(const A& a, int64_t m, const WindowSource<S>& windows, int64_t channels,
+template <typename S, typename T>
+void multiply_directly(LeftPanels<T> a, int64_t m, const WindowSource<S>& windows, int64_t channels,
                        int64_t batch, const Destination<S, T>& out) {
-  using Direct = DirectProduct<S, T, A>;
+  using Direct = DirectProduct<S, T>;
   const int64_t panels = Direct::panels(windows, channels);
   const int64_t threads = get_num_threads();
   const int64_t pieces =

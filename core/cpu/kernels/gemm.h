@@ -15,8 +15,9 @@
 // of them into panels: a strided matrix (transposed or not, of any dtype), or the windows of an
 // image, which so never lie in memory as a matrix. A block of C is computed by one thread, along k
 // always in the same order: the result does not depend on the number of threads. A BLAS would read
-// neither strides, 16-bit floats nor windows without copies, brings threads of its own, and may take
-// a new CPU for an old one: Debian 12's OpenBLAS has been seen at a tenth of this code's speed.
+// neither strides, 16-bit floats nor windows without copies, brings threads of its own, and may
+// take a new CPU for an old one: Debian 12's OpenBLAS has been seen at a tenth of this code's
+// speed.
 
 namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
@@ -99,6 +100,31 @@ struct SplitSource {
     }
   }
 };
+
+/// Any of the sources, as panels of `width` lines of T, so that what multiplies them is compiled
+/// once for all. Holds a reference.
+template <int width, typename T>
+class Panels {
+ public:
+  template <typename Source>
+  Panels(const Source& source)  // NOLINT: implicit
+      : source_(&source),
+        pack_([](const void* from, T* to, int64_t first, int64_t lines, int64_t k, int64_t depth) {
+          static_cast<const Source*>(from)->template pack<width>(to, first, lines, k, depth);
+        }) {}
+
+  void pack(T* to, int64_t first, int64_t lines, int64_t k, int64_t depth) const {
+    pack_(source_, to, first, lines, k, depth);
+  }
+
+ private:
+  const void* source_;
+  void (*pack_)(const void*, T*, int64_t, int64_t, int64_t, int64_t);
+};
+template <typename T>
+using LeftPanels = std::type_identity_t<Panels<kTileRows, T>>;
+template <typename T>
+using RightPanels = std::type_identity_t<Panels<kTileColumns<T>, T>>;
 
 /// What a product is added to and where it goes, strides in elements.
 template <typename S, typename T>
@@ -191,9 +217,9 @@ struct Block {
 };
 
 /// All tiles of one packed block of A and one of B.
-template <typename S, typename T>
+template <typename T>
 void multiply_panels(const T* a, const T* b, int64_t depth, const Block& block,
-                     const Destination<S, T>& out, bool first) {
+                     const Destination<T, T>& out, bool first) {
   constexpr int64_t width = kTileColumns<T>;
   alignas(64) T tile[kTileRows * width];
   for (int64_t j = 0; j < block.columns; j += width) {
@@ -221,9 +247,9 @@ int64_t panel_elements(const Block& block, int64_t k) {
 }
 
 /// One block of C, written to as its elements are computed.
-template <typename S, typename T, typename A, typename B>
-void multiply_block(const A& a, const B& b, int64_t k, const Block& block,
-                    const Destination<S, T>& out, T* buffer) {
+template <typename T>
+void multiply_block(LeftPanels<T> a, RightPanels<T> b, int64_t k, const Block& block,
+                    const Destination<T, T>& out, T* buffer) {
   constexpr int64_t width = kTileColumns<T>;
   T* const left = buffer;
   T* const right = buffer + left_elements<T>(block, k);
@@ -231,14 +257,14 @@ void multiply_block(const A& a, const B& b, int64_t k, const Block& block,
   do {
     const int64_t depth = std::min(kDepth, k - p);
     for (int64_t j = 0; j < block.columns; j += width) {
-      b.template pack<width>(right + j * depth, block.column + j,
-                             std::min(width, block.columns - j), p, depth);
+      b.pack(right + j * depth, block.column + j, std::min<int64_t>(width, block.columns - j), p,
+             depth);
     }
     for (int64_t i = 0; i < block.rows; i += kRowBlock) {
       const int64_t rows = std::min(kRowBlock, block.rows - i);
       for (int64_t r = 0; r < rows; r += kTileRows) {
-        a.template pack<kTileRows>(left + r * depth, block.row + i + r,
-                                   std::min<int64_t>(kTileRows, rows - r), p, depth);
+        a.pack(left + r * depth, block.row + i + r, std::min<int64_t>(kTileRows, rows - r), p,
+               depth);
       }
       multiply_panels(left, right, depth, {block.row + i, rows, block.column, block.columns}, out,
                       p == 0);
@@ -248,8 +274,9 @@ void multiply_block(const A& a, const B& b, int64_t k, const Block& block,
 }
 
 /// One block of C; where the accumulator is wider than S it is summed apart and rounded once.
-template <typename S, typename T, typename A, typename B>
-void multiply(const A& a, const B& b, int64_t k, const Block& block, const Destination<S, T>& out) {
+template <typename S, typename T>
+void multiply(LeftPanels<T> a, RightPanels<T> b, int64_t k, const Block& block,
+              const Destination<S, T>& out) {
   constexpr size_t kSmall = 16384;
   alignas(64) unsigned char small[kSmall];
   const int64_t panels = panel_elements<T>(block, k);

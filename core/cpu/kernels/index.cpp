@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 
 #include <ebb/core/cpu/capability.h>
 #include <ebb/core/cpu/convert.h>
@@ -186,18 +187,29 @@ void for_each_piece(const TensorIterator& it, int64_t piece, F&& f) {
   });
 }
 
-template <typename T>
-bool is_set(const char* pointer) {
-  return *reinterpret_cast<const Stored<T>*>(pointer) != Stored<T>(0);
+template <typename Word>
+bool is_set(const char* pointer, Word mask) {
+  Word bits;
+  std::memcpy(&bits, pointer, sizeof(bits));
+  return (bits & mask) != 0;
+}
+
+/// Calls f(mask) with the bits that make an element differ from zero: all but the sign of -0.0.
+template <typename F>
+void dispatch_mask(ScalarType dtype, F&& f) {
+  dispatch_width(dtype, [&](auto word) {
+    using Word = decltype(word);
+    constexpr Word all = std::numeric_limits<Word>::max();
+    f(static_cast<Word>(is_floating_point(dtype) ? all >> 1 : all));
+  });
 }
 
 int64_t start_nonzero(const TensorIterator& it, int64_t piece, int64_t* starts) {
-  dispatch(it.dtype(0), [&](auto zero) {
-    using T = decltype(zero);
+  dispatch_mask(it.dtype(0), [&](auto mask) {
     for_each_piece(it, piece, [&](int64_t number, int64_t begin, int64_t end) {
       int64_t count = 0;
       for_each_run(it, begin, end, [&](char* const* p, int64_t n) {
-        for (int64_t i = 0; i < n; ++i) count += is_set<T>(p[0] + i * it.stride(0, 0)) ? 1 : 0;
+        for (int64_t i = 0; i < n; ++i) count += is_set(p[0] + i * it.stride(0, 0), mask) ? 1 : 0;
       });
       starts[number] = count;
     });
@@ -220,7 +232,7 @@ void masked_select(const TensorIterator& it, int64_t piece, const int64_t* start
       Word* to = static_cast<Word*>(out) + starts[number];
       for_each_run(it, begin, end, [&](char* const* p, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
-          if (is_set<bool>(p[0] + i * it.stride(0, 0))) {
+          if (p[0][i * it.stride(0, 0)] != 0) {
             *to++ = *reinterpret_cast<const Word*>(p[1] + i * it.stride(1, 0));
           }
         }
@@ -236,14 +248,13 @@ void write_indices(int64_t position, IntArrayRef sizes, int64_t* out) {
 void nonzero(const TensorIterator& it, int64_t piece, const int64_t* starts, IntArrayRef sizes,
              int64_t* out) {
   const auto ndim = static_cast<int64_t>(sizes.size());
-  dispatch(it.dtype(0), [&](auto zero) {
-    using T = decltype(zero);
+  dispatch_mask(it.dtype(0), [&](auto mask) {
     for_each_piece(it, piece, [&](int64_t number, int64_t begin, int64_t end) {
       int64_t* to = out + starts[number] * ndim;
       int64_t position = begin;
       for_each_run(it, begin, end, [&](char* const* p, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
-          if (!is_set<T>(p[0] + i * it.stride(0, 0))) continue;
+          if (!is_set(p[0] + i * it.stride(0, 0), mask)) continue;
           write_indices(position + i, sizes, to);
           to += ndim;
         }
