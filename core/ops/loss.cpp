@@ -118,6 +118,7 @@ ClassLossResult forward(const TensorBase& self, Prepared& p, TensorBase log_sum_
 
 TensorBase backward(const TensorBase& grad_output, Prepared& p, const TensorBase& total_weight,
                     IntArrayRef sizes, int64_t reduction) {
+  check_same_device("grad_output", grad_output, "total_weight", total_weight);
   LossArguments& a = p.arguments;
   const DimVector expected = reduction == Reduction::None ? row_sizes(sizes) : DimVector();
   EBB_CHECK(grad_output.sizes() == IntArrayRef(expected), "grad_output of sizes ",
@@ -166,6 +167,7 @@ ClassLossResult nll_loss(const TensorBase& self, const TensorBase& target, const
 TensorBase nll_loss_backward(const TensorBase& grad_output, const TensorBase& target,
                              const TensorBase& total_weight, IntArrayRef sizes,
                              const ClassLoss& loss) {
+  check_same_device("grad_output", grad_output, "target", target);
   Prepared p = prepare(sizes, grad_output.scalar_type(), target, loss);
   return backward(grad_output, p, total_weight, sizes, loss.reduction);
 }
@@ -185,6 +187,9 @@ ClassLossResult cross_entropy_loss(const TensorBase& self, const TensorBase& tar
 TensorBase cross_entropy_loss_backward(const TensorBase& grad_output, const TensorBase& self,
                                        const TensorBase& target, const TensorBase& log_sum_exp,
                                        const TensorBase& total_weight, const ClassLoss& loss) {
+  check_same_device("grad_output", grad_output, "self", self);
+  check_same_device("self", self, "target", target);
+  check_same_device("self", self, "log_sum_exp", log_sum_exp);
   Prepared p = prepare(self.sizes(), self.scalar_type(), target, loss);
   p.input = row_major(self);
   p.arguments.input = p.input.data_ptr();
