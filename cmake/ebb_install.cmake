@@ -30,6 +30,10 @@ set(needs_zlib ON)
 if(BUILD_SHARED_LIBS)
   set(needs_zlib OFF)
 endif()
+set(needs_toolkit OFF)
+if(EBB_CUDA_MODE STREQUAL "native" AND NOT BUILD_SHARED_LIBS)
+  set(needs_toolkit ON)
+endif()
 configure_package_config_file(cmake/ebbConfig.cmake.in ebbConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
 configure_package_config_file(
