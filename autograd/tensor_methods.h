@@ -92,6 +92,7 @@ Tensor add(const Tensor& other, const Scalar& alpha = 1) const;
 Tensor& add_(const Tensor& other, const Scalar& alpha = 1) const;
 Tensor add(const Scalar& other, const Scalar& alpha = 1) const;
 Tensor& add_(const Scalar& other, const Scalar& alpha = 1) const;
+Tensor& add_relu_(const Tensor& other) const;
 /// self - alpha * other. Not for bool.
 Tensor sub(const Tensor& other, const Scalar& alpha = 1) const;
 Tensor& sub_(const Tensor& other, const Scalar& alpha = 1) const;

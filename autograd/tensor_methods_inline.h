@@ -186,6 +186,9 @@ inline Tensor Tensor::add(const Scalar& other, const Scalar& alpha) const {
 inline Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
   return const_cast<Tensor&>(ebb::add_(*this, other, alpha));
 }
+inline Tensor& Tensor::add_relu_(const Tensor& other) const {
+  return const_cast<Tensor&>(ebb::add_relu_(*this, other));
+}
 inline Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const {
   return ebb::sub(*this, other, alpha);
 }

@@ -134,4 +134,11 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
                                  options.label_smoothing());
 }
 
+Tensor linear_cross_entropy(const Tensor& input, const Tensor& weight, const Tensor& target,
+                            const LinearCrossEntropyFuncOptions& options) {
+  return ebb::linear_cross_entropy(input, weight, target, if_defined(options.bias()),
+                                   reduction_number(options.reduction()), options.ignore_index(),
+                                   options.label_smoothing(), options.chunk());
+}
+
 }  // namespace ebb::nn::functional

@@ -51,5 +51,10 @@ EBB_API Tensor nll_loss(const Tensor& input, const Tensor& target,
                         const NLLLossFuncOptions& options = {});
 EBB_API Tensor cross_entropy(const Tensor& input, const Tensor& target,
                              const CrossEntropyFuncOptions& options = {});
+/// cross_entropy of linear(input, weight, bias) of input [..., E], weight [C, E] and classes [...],
+/// whose logits [..., C] are never held: neither forward nor backward has more than those of
+/// `options.chunk` rows. Backward makes each product again, so that three products become four.
+EBB_API Tensor linear_cross_entropy(const Tensor& input, const Tensor& weight, const Tensor& target,
+                                    const LinearCrossEntropyFuncOptions& options = {});
 
 }  // namespace ebb::nn::functional

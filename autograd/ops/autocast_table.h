@@ -61,6 +61,7 @@ inline constexpr NamedAutocastRow kAutocastTable[] = {
     {"conv2d", {AutocastClass::low, AutocastClass::low}},
     {"nll_loss", {AutocastClass::fp32, AutocastClass::fp32}},
     {"cross_entropy_loss", {AutocastClass::fp32, AutocastClass::fp32}},
+    {"linear_cross_entropy", {AutocastClass::low, AutocastClass::low}},
     {"mse_loss", {AutocastClass::fp32, AutocastClass::fp32}},
 };
 

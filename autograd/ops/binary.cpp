@@ -29,6 +29,14 @@ auto add_formula(const Scalar& alpha) {
     if (b.needs(1)) b.set(1, scaled(b.grad(), alpha));
   };
 }
+auto add_relu_formula(Recorder& r) {
+  r.keep_result();
+  return [](Backward& b) {
+    const Tensor grad = threshold_backward(b.grad(), b.result(), 0);
+    if (b.needs(0)) b.set(0, grad);
+    if (b.needs(1)) b.set(1, grad);
+  };
+}
 /// self + a number, or self - a number.
 auto identity_formula() {
   return [](Backward& b) { b.set(0, b.grad()); };
@@ -168,6 +176,23 @@ const Tensor& add_(const Tensor& self, const Scalar& other, const Scalar& alpha)
   return differentiable_(
       "add_", "AddBackward0", self, {self}, [&] { ops::add(Form::in_place, self, other, alpha); },
       [&](Recorder&) { return identity_formula(); });
+}
+
+Tensor add_relu(const Tensor& self, const Tensor& other) {
+  return differentiable(
+      "add_relu", "AddReluBackward0", {self, other},
+      [&] {
+        return ops::elementwise(ElementwiseOp::AddRelu, {self, other});
+      },
+      add_relu_formula);
+}
+const Tensor& add_relu_(const Tensor& self, const Tensor& other) {
+  return differentiable_(
+      "add_relu_", "AddReluBackward0", self, {self, other},
+      [&] {
+        ops::elementwise_(ElementwiseOp::AddRelu, self, {self, other});
+      },
+      add_relu_formula);
 }
 
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {

@@ -129,6 +129,9 @@ EBB_API Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha 
 EBB_API const Tensor& add_(const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 EBB_API Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
 EBB_API const Tensor& add_(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
+/// relu(self + other) in one pass: the end of a residual block. Floating point only.
+EBB_API Tensor add_relu(const Tensor& self, const Tensor& other);
+EBB_API const Tensor& add_relu_(const Tensor& self, const Tensor& other);
 /// self - alpha * other. Not for bool.
 EBB_API Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 EBB_API const Tensor& sub_(const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
@@ -508,6 +511,10 @@ EBB_API Tensor nll_loss(const Tensor& self, const Tensor& target, const std::opt
 /// nll_loss of log_softmax along dimension 1, without holding it; target holds class indices or
 /// probabilities.
 EBB_API Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = Reduction::Mean, int64_t ignore_index = -100, double label_smoothing = 0.0);
+/// cross_entropy_loss of linear(input, weight, bias), of [..., E], [C, E] and [C] with classes
+/// [...], for `chunk` rows at a time: the logits [..., C] are never held. Backward computes them
+/// again. The loss is float32 under autocast.
+EBB_API Tensor linear_cross_entropy(const Tensor& input, const Tensor& weight, const Tensor& target, const std::optional<Tensor>& bias = {}, int64_t reduction = Reduction::Mean, int64_t ignore_index = -100, double label_smoothing = 0.0, int64_t chunk = 0);
 /// (self - target)^2, reduced.
 EBB_API Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction = Reduction::Mean);
 /// The gradient of nll_loss; size is that of its input, total_weight the weights of the targets'

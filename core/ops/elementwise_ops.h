@@ -10,7 +10,7 @@ namespace ebb {
 enum class ElementwiseFamily : uint8_t { unary, activation, binary, compare };
 inline constexpr int kElementwiseFamilies = 4;
 /// How many kernels each family has.
-inline constexpr int kElementwiseKernels[] = {26, 12, 19, 12};
+inline constexpr int kElementwiseKernels[] = {26, 12, 20, 12};
 
 /// The elementwise kernels, named by their functors: family * 256 + place in its table.
 enum class ElementwiseOp : uint16_t {
@@ -53,24 +53,25 @@ enum class ElementwiseOp : uint16_t {
   GeluTanhBackward = 266,
   SiluBackward = 267,
   Add = 512,
-  Mul = 513,
-  Div = 514,
-  DivFloor = 515,
-  DivTrunc = 516,
-  Remainder = 517,
-  Pow = 518,
-  Maximum = 519,
-  Minimum = 520,
-  Clamp = 521,
-  ClampTensor = 522,
-  ClampMin = 523,
-  ClampMax = 524,
-  Where = 525,
-  MaskedFill = 526,
-  Addcmul = 527,
-  Addcdiv = 528,
-  Lerp = 529,
-  LerpTensor = 530,
+  AddRelu = 513,
+  Mul = 514,
+  Div = 515,
+  DivFloor = 516,
+  DivTrunc = 517,
+  Remainder = 518,
+  Pow = 519,
+  Maximum = 520,
+  Minimum = 521,
+  Clamp = 522,
+  ClampTensor = 523,
+  ClampMin = 524,
+  ClampMax = 525,
+  Where = 526,
+  MaskedFill = 527,
+  Addcmul = 528,
+  Addcdiv = 529,
+  Lerp = 530,
+  LerpTensor = 531,
   Eq = 768,
   Ne = 769,
   Lt = 770,

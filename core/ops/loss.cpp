@@ -40,14 +40,6 @@ struct Prepared {
   LossArguments arguments;
 };
 
-void check_classes(const TensorBase& target, int64_t classes, int64_t ignore_index) {
-  const auto* data = target.const_data_ptr<int64_t>();
-  for (int64_t i = 0; i < target.numel(); ++i) {
-    EBB_CHECK_AS(IndexError, data[i] == ignore_index || (data[i] >= 0 && data[i] < classes),
-                 "target ", data[i], " is out of range: there are ", classes, " classes");
-  }
-}
-
 bool has_probabilities(IntArrayRef sizes, const TensorBase& target) {
   return is_floating_point(target.scalar_type()) && target.sizes() == sizes;
 }
@@ -78,7 +70,7 @@ Prepared prepare(IntArrayRef sizes, ScalarType dtype, const TensorBase& target,
               " needs a target of sizes ", IntArrayRef(row_sizes(sizes)), ", got ", target.sizes());
     p.target = row_major(target);
     p.arguments.target = p.target.const_data_ptr<int64_t>();
-    if (target.is_cpu()) check_classes(p.target, classes, loss.ignore_index);
+    check_classes(p.target, classes, loss.ignore_index);
   }
   if (loss.weight.defined()) {
     check_same_device("target", target, "weight", loss.weight);
@@ -107,6 +99,7 @@ ClassLossResult forward(const TensorBase& self, Prepared& p, TensorBase log_sum_
   const memory::Workspace workspace(static_cast<size_t>(pieces) * 2 * sizeof(double),
                                     self.device());
   a.input = p.input.data_ptr();
+  a.loss_dtype = a.input_dtype;
   (none ? a.row_losses : a.output) = result.loss.data_ptr();
   a.total = result.total_weight.data_ptr();
   a.workspace = workspace.as<double>();
@@ -154,6 +147,15 @@ TensorBase log_sum_exp_of(const TensorBase& self, const Prepared& p) {
 }
 
 }  // namespace
+
+void check_classes(const TensorBase& target, int64_t classes, int64_t ignore_index) {
+  if (!target.is_cpu()) return;
+  const auto* data = target.const_data_ptr<int64_t>();
+  for (int64_t i = 0; i < target.numel(); ++i) {
+    EBB_CHECK_AS(IndexError, data[i] == ignore_index || (data[i] >= 0 && data[i] < classes),
+                 "target ", data[i], " is out of range: there are ", classes, " classes");
+  }
+}
 
 ClassLossResult nll_loss(const TensorBase& self, const TensorBase& target, const ClassLoss& loss) {
   check_same_device("self", self, "target", target);

@@ -30,6 +30,10 @@ struct ClassLossResult {
   TensorBase log_sum_exp;   ///< of the sizes of a class target; undefined for nll_loss
 };
 
+/// Throws an IndexError for a class of `target` (int64, row-major) that is neither ignore_index nor
+/// in [0, classes). On a device its kernels find it.
+void check_classes(const TensorBase& target, int64_t classes, int64_t ignore_index);
+
 /// Minus self at the target class. target: int64 [N, d1, ...]; classes out of range, apart from
 /// ignore_index, are an IndexError.
 EBB_API ClassLossResult nll_loss(const TensorBase& self, const TensorBase& target,

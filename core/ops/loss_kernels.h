@@ -27,10 +27,13 @@ struct LossArguments {
   int64_t ignore_index = -100;
   double smoothing = 0;
 
-  /// Forward: where the losses of the rows go ([outer, inner], of input_dtype), or null: then their
-  /// sum, divided by `total` if `mean`, goes to `output`. Backward: the gradient of the input.
+  /// Forward: where the losses of the rows go ([outer, inner]), or null: then their sum, divided by
+  /// `total` if `mean`, goes to `output`; both of loss_dtype.
   void* row_losses = nullptr;
-  void* output = nullptr;  ///< of input_dtype
+  /// Backward: the gradient of the input, of input_dtype; without inner dimensions it may lie where
+  /// the input does.
+  void* output = nullptr;
+  ScalarType loss_dtype = ScalarType::Undefined;
   bool mean = false;
   /// The weights of the rows' classes, added up: one element, written by forward, read by backward.
   void* total = nullptr;

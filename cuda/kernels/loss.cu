@@ -122,7 +122,7 @@ __device__ __forceinline__ Sums row_sums(const ClassLoss<T, S>& loss, const T* l
 
 /// The sums of each piece of kLossPiece rows; `row_results` takes the losses where it has data.
 template <typename T, typename S>
-__global__ void sum_rows(ClassLoss<T, S> loss, const T* losses, Elements<T, S> row_results,
+__global__ void sum_rows(ClassLoss<T, S> loss, const T* losses, Elements<T, AnyType> row_results,
                          Sums* pieces) {
   const int64_t rows = loss.lines.shape.outer * loss.lines.shape.inner;
   for (int64_t piece = blockIdx.x; piece * kLossPiece < rows; piece += gridDim.x) {
@@ -238,10 +238,11 @@ void run_forward(const LossArguments& a) {
   }
   if (pieces > 0) {
     launch(&sum_rows<T, S>, blocks_for(pieces, 1), kTeamThreads, 0, device.stream(), loss,
-           losses ? losses->as<T>() : nullptr, Elements<T, S>(a.row_losses, a.input_dtype), sums);
+           losses ? losses->as<T>() : nullptr, Elements<T, AnyType>(a.row_losses, a.loss_dtype),
+           sums);
   }
   launch(&finish_loss<T>, 1, kTeamThreads, 0, device.stream(), pieces, sums, a.mean,
-         static_cast<T*>(a.total), Elements<T, AnyType>(a.output, a.input_dtype));
+         static_cast<T*>(a.total), Elements<T, AnyType>(a.output, a.loss_dtype));
 }
 
 template <typename T, typename S>

@@ -38,6 +38,15 @@ struct CrossEntropyLossOptions {
 };
 
 namespace functional {
+/// Options of linear_cross_entropy: as those of CrossEntropyLoss, and a bias [C]. `chunk`: how many
+/// rows of logits there are at a time; 0 leaves it to the op.
+struct LinearCrossEntropyFuncOptions {
+  EBB_ARG(Tensor, bias) = Tensor();
+  EBB_ARG(int64_t, ignore_index) = -100;
+  EBB_ARG(reduction_t, reduction) = kMean;
+  EBB_ARG(double, label_smoothing) = 0.0;
+  EBB_ARG(int64_t, chunk) = 0;
+};
 using MSELossFuncOptions = MSELossOptions;
 using NLLLossFuncOptions = NLLLossOptions;
 using CrossEntropyFuncOptions = CrossEntropyLossOptions;

@@ -117,6 +117,7 @@ void add_arithmetic(std::vector<Case>& cases) {
            with_scalar(
                "add.Scalar", 2, [](const Tensor&a, const Scalar&b) { return ebb::add(a, b); },
                [](const Tensor&a, const Scalar&b) -> const Tensor& { return ebb::add_(a, b); }),
+           binary("add_relu", ebb::add_relu, ebb::add_relu_),
            binary("sub", sub2, sub2_),
            with_scalar(
                "sub.Scalar", 2, [](const Tensor&a, const Scalar&b) { return ebb::sub(a, b); },

@@ -165,6 +165,14 @@ void add_losses(std::vector<Case>& cases) {
                    {rows, target, weight},
                    [](const Tensors& a) { return ebb::cross_entropy_loss(a[0], a[1], a[2]); },
                    {}});
+  cases.push_back(
+      {"linear_cross_entropy",
+       {real("input", {200, 24}), real("weight", {7, 24}), target, optional_real("bias", {7})},
+       [](const Tensors& a) {
+         return ebb::linear_cross_entropy(a[0], a[1], a[2], a[3], ebb::Reduction::Mean, -100, 0.1,
+                                          48);
+       },
+       {}});
   cases.push_back({"mse_loss",
                    {rows, real("target", {200, 7})},
                    [](const Tensors& a) { return ebb::mse_loss(a[0], a[1]); },

@@ -30,7 +30,7 @@ class Loss {
   void forward() const {
     const int64_t rows = a_.shape.lines();
     const int64_t pieces = (rows + kLossPiece - 1) / kLossPiece;
-    const Writer<T> out(a_.row_losses, a_.input_dtype, a_.compute);
+    const Writer<T> out(a_.row_losses, a_.loss_dtype, a_.compute);
     parallel_for(0, pieces, std::max<int64_t>(1, 8 * kGrain / (kLossPiece * row_work())),
                  [&](int64_t begin, int64_t end) {
                    for (; begin < end; ++begin) {
@@ -55,7 +55,7 @@ class Loss {
     *static_cast<T*>(a_.total) = static_cast<T>(total);
     if (a_.output == nullptr) return;
     const T result = static_cast<T>(a_.mean ? sum / total : sum);
-    Writer<T>(a_.output, a_.input_dtype, a_.compute).run(&result, 0, 1);
+    Writer<T>(a_.output, a_.loss_dtype, a_.compute).run(&result, 0, 1);
   }
 
   void backward_row(int64_t row) const {

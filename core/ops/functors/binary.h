@@ -17,6 +17,15 @@ struct Add : Elementwise<2> {
   };
 };
 
+/// max(a + b, 0); NaN stays NaN.
+struct AddRelu : Elementwise<2, Result::same, Types::floating> {
+  template <typename T>
+  struct Op : NoParameters {
+    using NoParameters::NoParameters;
+    EBB_INLINE T operator()(T a, T b) const { return a + b <= T{0} ? T{0} : a + b; }
+  };
+};
+
 struct Mul : Elementwise<2> {
   template <typename T>
   struct Op : NoParameters {

@@ -59,6 +59,7 @@ using ActivationList = List<
 /// The functors of ElementwiseFamily::binary, in the order of their kernels.
 using BinaryList = List<
     Add,
+    AddRelu,
     Mul,
     Div,
     DivFloor,
