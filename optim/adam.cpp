@@ -11,42 +11,49 @@
 
 namespace ebb::optim {
 
+namespace detail {
+
+void AdamNumbers::check(const char* name) const {
+  const auto [beta1, beta2] = betas;
+  EBB_CHECK(lr >= 0, name, ": Invalid learning rate: ", lr);
+  EBB_CHECK(eps >= 0, name, ": Invalid epsilon value: ", eps);
+  EBB_CHECK(beta1 >= 0 && beta1 < 1, name, ": Invalid beta parameter at index 0: ", beta1);
+  EBB_CHECK(beta2 >= 0 && beta2 < 1, name, ": Invalid beta parameter at index 1: ", beta2);
+  EBB_CHECK(weight_decay >= 0, name, ": Invalid weight_decay value: ", weight_decay);
+}
+
+ops::AdamStep AdamNumbers::at(int64_t step) const {
+  const auto [beta1, beta2] = betas;
+  const auto count = static_cast<double>(step);
+  ops::AdamStep numbers;
+  numbers.step_size = lr / (1 - std::pow(beta1, count));
+  numbers.bias_correction2_sqrt = std::sqrt(1 - std::pow(beta2, count));
+  numbers.beta1 = beta1;
+  numbers.beta2 = beta2;
+  numbers.eps = eps;
+  (decoupled ? numbers.shrink : numbers.weight_decay) =
+      decoupled ? 1 - lr * weight_decay : weight_decay;
+  return numbers;
+}
+
+}  // namespace detail
+
 namespace {
+
+template <typename Options>
+detail::AdamNumbers numbers_of(const Options& options) {
+  return {options.lr(), options.betas(), options.eps(), options.weight_decay(),
+          std::is_same_v<Options, AdamWOptions>};
+}
 
 template <typename Options>
 void check(const char* name, const OptimizerOptions& any) {
   const auto* options = dynamic_cast<const Options*>(&any);
   EBB_CHECK(options != nullptr, name, ": the options of a parameter group must be ", name,
             "Options");
-  const auto [beta1, beta2] = options->betas();
-  EBB_CHECK(options->lr() >= 0, name, ": Invalid learning rate: ", options->lr());
-  EBB_CHECK(options->eps() >= 0, name, ": Invalid epsilon value: ", options->eps());
-  EBB_CHECK(beta1 >= 0 && beta1 < 1, name, ": Invalid beta parameter at index 0: ", beta1);
-  EBB_CHECK(beta2 >= 0 && beta2 < 1, name, ": Invalid beta parameter at index 1: ", beta2);
-  EBB_CHECK(options->weight_decay() >= 0, name,
-            ": Invalid weight_decay value: ", options->weight_decay());
+  numbers_of(*options).check(name);
   EBB_CHECK(!options->master_weights() || !options->stochastic_rounding(), name,
             ": master_weights and stochastic_rounding exclude each other");
-}
-
-/// The numbers of step `step`, counted from 1.
-template <typename Options>
-ops::AdamStep numbers_of(const Options& options, int64_t step) {
-  const auto [beta1, beta2] = options.betas();
-  const auto count = static_cast<double>(step);
-  ops::AdamStep numbers;
-  numbers.step_size = options.lr() / (1 - std::pow(beta1, count));
-  numbers.bias_correction2_sqrt = std::sqrt(1 - std::pow(beta2, count));
-  numbers.beta1 = beta1;
-  numbers.beta2 = beta2;
-  numbers.eps = options.eps();
-  if constexpr (std::is_same_v<Options, AdamWOptions>) {
-    numbers.shrink = 1 - options.lr() * options.weight_decay();
-  } else {
-    numbers.weight_decay = options.weight_decay();
-  }
-  numbers.rounds_stochastically = options.stochastic_rounding();
-  return numbers;
 }
 
 template <typename State, typename Options>
@@ -64,7 +71,8 @@ auto prepare(const Optimizer& optimizer, const Tensor& parameter, State& state,
     max_exp_avg_sq = next.max_exp_avg_sq();
   }
   ops::check_step(parameter, {grad, next.exp_avg(), next.exp_avg_sq(), max_exp_avg_sq});
-  ops::AdamStep numbers = numbers_of(options, next.step());
+  ops::AdamStep numbers = numbers_of(options).at(next.step());
+  numbers.rounds_stochastically = options.stochastic_rounding();
   numbers.grad_factor = detail::grad_factor(optimizer, grad);
   const ops::AdamOperands operands = {stepped,           grad,           next.exp_avg(),
                                       next.exp_avg_sq(), max_exp_avg_sq, numbers};

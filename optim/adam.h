@@ -49,6 +49,14 @@ struct EBB_API AdamParamState : public OptimizerCloneableParamState<AdamParamSta
   /// belongs to.
   EBB_ARG(Tensor, master) = Tensor();
   EBB_ARG(int64_t, master_version) = 0;
+
+ public:
+  [[nodiscard]] std::vector<Tensor> tensors() const override {
+    return detail::defined_ones({exp_avg_, exp_avg_sq_, max_exp_avg_sq_, master_});
+  }
+  void move_version(int64_t from, int64_t to) override {
+    if (master_version_ == from) master_version_ = to;
+  }
 };
 
 /// Adam (Kingma and Ba, 2014). State: two tensors for each parameter, three with amsgrad.

@@ -45,6 +45,14 @@ struct EBB_API AdamWParamState : public OptimizerCloneableParamState<AdamWParamS
   /// belongs to.
   EBB_ARG(Tensor, master) = Tensor();
   EBB_ARG(int64_t, master_version) = 0;
+
+ public:
+  [[nodiscard]] std::vector<Tensor> tensors() const override {
+    return detail::defined_ones({exp_avg_, exp_avg_sq_, max_exp_avg_sq_, master_});
+  }
+  void move_version(int64_t from, int64_t to) override {
+    if (master_version_ == from) master_version_ = to;
+  }
 };
 
 /// Adam with the weight decay apart from the gradient (Loshchilov and Hutter, 2017). State: two

@@ -22,6 +22,9 @@ template <typename T>
 std::unique_ptr<OptimizerParamState> OptimizerParamState::clone() const {
   raise_missing(*this, "OptimizerParamState::clone");
 }
+std::vector<Tensor> OptimizerParamState::tensors() const {
+  raise_missing(*this, "OptimizerParamState::tensors");
+}
 std::unique_ptr<OptimizerOptions> OptimizerOptions::clone() const {
   raise_missing(*this, "OptimizerOptions::clone");
 }
@@ -136,6 +139,14 @@ void check_rounded(const Tensor& parameter) {
             "stochastic_rounding is for contiguous bfloat16 parameters, got ",
             to_string(parameter.scalar_type()), " ", parameter.sizes(), " of strides ",
             parameter.strides(), "; master_weights(true) serves float16 too");
+}
+
+std::vector<Tensor> defined_ones(std::initializer_list<Tensor> tensors) {
+  std::vector<Tensor> result;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.defined()) result.push_back(tensor);
+  }
+  return result;
 }
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -19,6 +20,11 @@ class EBB_API OptimizerParamState {
   OptimizerParamState& operator=(const OptimizerParamState&) = default;
   virtual ~OptimizerParamState() = default;
   [[nodiscard]] virtual std::unique_ptr<OptimizerParamState> clone() const;
+  /// All tensors of the state that are defined, for those who keep and bring back what it holds.
+  [[nodiscard]] virtual std::vector<Tensor> tensors() const;
+  /// The parameter has got back the values of its version `from`, as its version `to`: what
+  /// belonged to them still does.
+  virtual void move_version(int64_t /*from*/, int64_t /*to*/) {}
 };
 
 /// The base of a state, with its clone().
@@ -157,6 +163,8 @@ EBB_API Tensor zero_state(const Tensor& parameter);
 EBB_API Tensor float_state(const Tensor& parameter);
 /// Throws an Error unless the parameter can be rounded stochastically: bfloat16 and contiguous.
 EBB_API void check_rounded(const Tensor& parameter);
+/// Those of the tensors that are defined.
+EBB_API std::vector<Tensor> defined_ones(std::initializer_list<Tensor> tensors);
 }  // namespace detail
 
 }  // namespace ebb::optim

@@ -41,6 +41,14 @@ struct EBB_API SGDParamState : public OptimizerCloneableParamState<SGDParamState
   /// belongs to.
   EBB_ARG(Tensor, master) = Tensor();
   EBB_ARG(int64_t, master_version) = 0;
+
+ public:
+  [[nodiscard]] std::vector<Tensor> tensors() const override {
+    return detail::defined_ones({momentum_buffer_, master_});
+  }
+  void move_version(int64_t from, int64_t to) override {
+    if (master_version_ == from) master_version_ = to;
+  }
 };
 
 /// Stochastic gradient descent, with momentum if asked for (Sutskever et al., 2013). State: one

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,20 @@
 // Not a public header: what the steps of the optimizers have in common.
 
 namespace ebb::optim::detail {
+
+/// What the optimizers of Adam's kind are told.
+struct AdamNumbers {
+  double lr;
+  std::tuple<double, double> betas;
+  double eps;
+  double weight_decay;
+  bool decoupled;  ///< weight_decay as AdamW has it
+
+  /// Throws an Error that begins with `name` if one is out of range.
+  void check(const char* name) const;
+  /// What the kernel of step `step`, counted from 1, takes.
+  [[nodiscard]] ops::AdamStep at(int64_t step) const;
+};
 
 /// What one parameter's step will do: the operands of the op, and what is to be done when it ran.
 template <typename Operands, typename Finish>

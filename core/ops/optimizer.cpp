@@ -270,6 +270,14 @@ void adam_steps_(std::span<const AdamOperands> all, const TensorBase& scratch) {
   run_all(all, &OptimizerKernels::adam, &OptimizerKernels::adam_list, kStepOf, scratch);
 }
 
+void factored_steps_(std::span<const FactoredOperands> all) {
+  for (const FactoredOperands& a : all) {
+    run(Tensors<5>{&a.parameter, &a.grad, &a.rows, &a.columns, &a.exp_avg},
+        table(a.parameter).factored, a.step);
+    bump_versions(Tensors<3>{&a.parameter, &a.grad, &a.exp_avg});
+  }
+}
+
 void unscale_(std::span<const TensorBase> grads, const TensorBase& inverse_scale,
               const TensorBase& found_nonfinite) {
   if (grads.empty()) return;

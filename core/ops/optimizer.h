@@ -41,6 +41,14 @@ struct AdamStep {
   bool operator==(const AdamStep&) const = default;
 };
 
+/// The numbers of a step of Adafactor (Shazeer and Stern, 2018).
+struct FactoredStep {
+  double beta1 = 0;   ///< how much of the last update stays
+  double shrink = 1;  ///< what the parameter is multiplied by first
+
+  bool operator==(const FactoredStep&) const = default;
+};
+
 /// Throws an Error unless `parameter` can be stepped: it must be floating-point and writable, and
 /// the defined ones among `others` (its gradient and state) must be floating-point tensors of its
 /// sizes on its device.
@@ -75,6 +83,17 @@ struct AdamOperands {
 /// How many elements of a parameter are stepped at once where they are rounded stochastically.
 inline constexpr int64_t kRoundedChunk = 65536;
 
+/// What factored_steps_ takes for one parameter. The update is grad * rows * columns, in that order,
+/// or with exp_avg its average; `rows` and `columns` expand to the parameter's sizes.
+struct FactoredOperands {
+  TensorBase parameter;
+  TensorBase grad;
+  TensorBase rows;
+  TensorBase columns;
+  TensorBase exp_avg;  ///< undefined without beta1
+  FactoredStep step;
+};
+
 /// sgd_step_ for each, no parameter twice. On a device one kernel steps many contiguous parameters
 /// with the same numbers; the results are the same bit for bit. Where the numbers say so, the
 /// tensors, all contiguous and those that are written bfloat16, are stepped in float32 copies,
@@ -84,6 +103,9 @@ inline constexpr int64_t kRoundedChunk = 65536;
 EBB_API void sgd_steps_(std::span<const SgdOperands> all, const TensorBase& scratch = {});
 /// The same for adam_step_.
 EBB_API void adam_steps_(std::span<const AdamOperands> all, const TensorBase& scratch = {});
+
+/// Takes an update away from each parameter, none of which is there twice.
+EBB_API void factored_steps_(std::span<const FactoredOperands> all);
 
 /// Multiplies each of the gradients, floating-point tensors on one device, by the number in
 /// `inverse_scale`, and makes `found_nonfinite` 1 if an element of them was infinite or NaN; else

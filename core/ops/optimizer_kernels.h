@@ -28,6 +28,8 @@ struct OptimizerKernels {
   void (*sgd)(const TensorIterator& iterator, const ops::SgdStep& step);
   /// Operands: parameter, gradient, exp_avg, exp_avg_sq, and max_exp_avg_sq for AMSGrad.
   void (*adam)(const TensorIterator& iterator, const ops::AdamStep& step);
+  /// Operands: parameter, gradient, two factors of it, and exp_avg where there is beta1.
+  void (*factored)(const TensorIterator& iterator, const ops::FactoredStep& step);
   /// Operand: gradient. It is multiplied by *inverse_scale; *found becomes 1 if an element was not
   /// finite before.
   void (*unscale)(const TensorIterator& iterator, const float* inverse_scale, float* found);

@@ -60,4 +60,27 @@ TensorBase dequantize_blockwise(const TensorBase& codes, const TensorBase& absma
   return result;
 }
 
+void quantized_adam_steps_(std::span<const QuantizedAdamOperands> all) {
+  for (const QuantizedAdamOperands& a : all) {
+    if (a.parameter.numel() == 0) continue;
+    kernels(a.parameter.device())
+        .quantize->adam(
+            {.numel = a.parameter.numel(),
+             .block = a.block,
+             .parameter = a.parameter.data_ptr(),
+             .parameter_dtype = a.parameter.scalar_type(),
+             .grad = a.grad.data_ptr(),
+             .grad_dtype = a.grad.scalar_type(),
+             .exp_avg = static_cast<uint8_t*>(a.exp_avg.codes.data_ptr()),
+             .exp_avg_absmax = static_cast<float*>(a.exp_avg.absmax.data_ptr()),
+             .exp_avg_sq = static_cast<uint8_t*>(a.exp_avg_sq.codes.data_ptr()),
+             .exp_avg_sq_absmax = static_cast<float*>(a.exp_avg_sq.absmax.data_ptr()),
+             .step = a.step});
+    for (const TensorBase* written : {&a.parameter, &a.exp_avg.codes, &a.exp_avg.absmax,
+                                      &a.exp_avg_sq.codes, &a.exp_avg_sq.absmax}) {
+      written->impl()->bump_version();
+    }
+  }
+}
+
 }  // namespace ebb::ops

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <ebb/core/export.h>
+#include <ebb/core/ops/optimizer.h>
 #include <ebb/core/tensor/tensor_base.h>
 
 // Tensors kept in one byte an element: blocks of neighbours in row-major order share their largest
@@ -43,5 +45,22 @@ struct Quantized {
                                                       const TensorBase& absmax, Code code,
                                                       int64_t block = 256,
                                                       ScalarType dtype = kFloat);
+
+/// What a step of Adam takes whose state is quantised: exp_avg with Code::dynamic_signed,
+/// exp_avg_sq with Code::dynamic_unsigned.
+struct QuantizedAdamOperands {
+  TensorBase parameter;  ///< float32, float16 or bfloat16, contiguous
+  TensorBase grad;       ///< floating-point, contiguous, of the same sizes
+  Quantized exp_avg;
+  Quantized exp_avg_sq;
+  int64_t block = 256;
+  AdamStep step;
+};
+
+/// A step for each, no parameter twice: block by block the state becomes float32, is updated,
+/// changes the parameter, and is quantised again. An exp_avg_sq that is not zero never becomes
+/// zero, since the step divides by its root. All has been checked by the caller; raises the
+/// versions of what it writes, allocates nothing and does not fail.
+EBB_API void quantized_adam_steps_(std::span<const QuantizedAdamOperands> all);
 
 }  // namespace ebb::ops

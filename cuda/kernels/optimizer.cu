@@ -21,6 +21,7 @@ namespace {
 /// the note write the same.
 template <typename T>
 struct Unscale {
+  static constexpr bool writes(int) { return true; }
   const float* inverse_scale;
   float* found;
   T factor = T(0);
@@ -41,9 +42,6 @@ __device__ __forceinline__ Unscale<T> started(Unscale<T> rule) {
   rule.factor = static_cast<T>(*rule.inverse_scale);
   return rule;
 }
-
-/// Whether a rule on so many operands writes operand i: all but the gradient beside a parameter.
-constexpr bool writes(int operands, int i) { return operands == 1 || i != 1; }
 
 template <typename Rule, typename T, int N, size_t... I>
 __device__ __forceinline__ void apply_rule(const Rule& rule, T (&x)[sizeof...(I)][N], int k,
@@ -73,7 +71,7 @@ __global__ void update_strided(Rule rule, Operands<kOperands, T> operands,
     apply_rule<kOperands>(f, x);
     for (int j = 0; j < kOperands; ++j) {
       char* const to[1] = {operands[j].data + offsets[j]};
-      if (writes(kOperands, j)) store_elements<T>(operands[j].dtype, to, x[j], {true});
+      if (Rule::writes(j)) store_elements<T>(operands[j].dtype, to, x[j], {true});
     }
   }
 }
@@ -129,7 +127,7 @@ __device__ __forceinline__ void update_run(const Rule& rule, const ListArgument<
   }
   apply_rule<kOperands>(rule, x);
   for (int j = 0; j < kOperands; ++j) {
-    if (writes(kOperands, j)) store_run(list.dtype[j], list.data[tensor][j], i, x[j]);
+    if (Rule::writes(j)) store_run(list.dtype[j], list.data[tensor][j], i, x[j]);
   }
 }
 
@@ -299,6 +297,14 @@ void adam_list(const TensorLists& lists, const ops::AdamStep& step) {
   });
 }
 
+void factored(const TensorIterator& it, const ops::FactoredStep& step) {
+  in_compute_type(it.compute_type(), [&](auto zero) {
+    using T = decltype(zero);
+    const functors::FactoredUpdate<T> rule(step);
+    it.noperands() == 4 ? run_iterator<T, 4>(it, rule) : run_iterator<T, 5>(it, rule);
+  });
+}
+
 void unscale(const TensorIterator& it, const float* inverse_scale, float* found) {
   in_compute_type(it.compute_type(), [&](auto zero) {
     using T = decltype(zero);
@@ -318,6 +324,7 @@ void unscale_list(const TensorLists& lists, const float* inverse_scale, float* f
 extern const OptimizerKernels optimizer_kernels = {
     .sgd = &sgd,
     .adam = &adam,
+    .factored = &factored,
     .unscale = &unscale,
     .sgd_list = &sgd_list,
     .adam_list = &adam_list,

@@ -1,3 +1,4 @@
+#include <ebb/core/ops/functors/optimizer.h>
 #include <ebb/core/ops/functors/quantize.h>
 #include <ebb/core/ops/quantize_kernels.h>
 #include <ebb/cuda/kernels/lines.h>
@@ -6,7 +7,7 @@
 #include <ebb/cuda/runtime/launch.h>
 
 // Codes of one byte: a block of threads takes a block of elements. Compiled without fused
-// multiply-add, so that codes are those of the CPU.
+// multiply-add, so that steps are those of the CPU.
 
 namespace ebb::cuda {
 
@@ -75,6 +76,65 @@ __global__ void dequantize_blocks(CodeValues code, Numbers out, const uint8_t* c
   }
 }
 
+/// The state of a step in memory.
+struct Averages {
+  uint8_t* codes;
+  float* absmax;
+};
+
+/// The numbers are computed twice, for the largest and for the codes, so that blocks of any size
+/// need no memory.
+__global__ void adam_blocks(functors::AdamUpdate<float> rule, CodeValues signed_code,
+                            CodeValues unsigned_code, Numbers parameter, Numbers grad,
+                            Averages mean, Averages square, int64_t numel, int64_t size,
+                            int64_t blocks) {
+  EBB_SHARED(mean_values, float[256]);
+  EBB_SHARED(mean_limits, float[256]);
+  EBB_SHARED(square_values, float[256]);
+  EBB_SHARED(square_limits, float[256]);
+  set_values(signed_code, mean_values);
+  set_limits(signed_code, mean_limits);
+  set_values(unsigned_code, square_values);
+  set_limits(unsigned_code, square_limits);
+  __syncthreads();
+  for (int64_t block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const Span span(block, size, numel);
+    const float old_mean = mean.absmax[block];
+    const float old_square = square.absmax[block];
+    const auto step = [&](int64_t i, float& p, float& m, float& v) {
+      p = parameter.load(i);
+      m = mean_values[mean.codes[i]] * old_mean;
+      v = square_values[square.codes[i]] * old_square;
+      rule(p, grad.load(i), m, v);
+    };
+    int32_t largest_mean = 0;
+    int32_t largest_square = 0;
+    span.for_each([&](int64_t i) {
+      float p, m, v;
+      step(i, p, m, v);
+      largest_mean = Larger()(largest_mean, functors::magnitude_bits(m));
+      largest_square = Larger()(largest_square, functors::magnitude_bits(v));
+    });
+    // Nobody writes before all have read.
+    const float new_mean = functors::absmax_of(block_reduce(largest_mean, Larger(), 0));
+    const float new_square = functors::absmax_of(block_reduce(largest_square, Larger(), 0));
+    span.for_each([&](int64_t i) {
+      float p, m, v;
+      step(i, p, m, v);
+      const float mean_part = m / functors::divisor_of(new_mean);
+      const float square_part = v / functors::divisor_of(new_square);
+      const int code = functors::nearest_code(square_limits, square_part);
+      mean.codes[i] = static_cast<uint8_t>(functors::nearest_code(mean_limits, mean_part));
+      square.codes[i] = static_cast<uint8_t>(v > 0.0f && code < 1 ? 1 : code);
+      parameter.store(i, p);
+    });
+    if (threadIdx.x == 0) {
+      mean.absmax[block] = new_mean;
+      square.absmax[block] = new_square;
+    }
+  }
+}
+
 void quantize(const QuantizeArguments& a) {
   const KernelDevice device;
   const int64_t blocks = ops::quantization_blocks(a.numel, a.block);
@@ -90,8 +150,19 @@ void dequantize(const QuantizeArguments& a) {
          a.block);
 }
 
+void adam(const QuantizedAdamArguments& a) {
+  const KernelDevice device;
+  const int64_t blocks = ops::quantization_blocks(a.numel, a.block);
+  launch(&adam_blocks, blocks_for(blocks, 1), kBlockThreads, 0, device.stream(),
+         functors::AdamUpdate<float>(a.step), functors::kDynamicSigned, functors::kDynamicUnsigned,
+         Numbers(a.parameter, a.parameter_dtype), Numbers(a.grad, a.grad_dtype),
+         Averages{a.exp_avg, a.exp_avg_absmax}, Averages{a.exp_avg_sq, a.exp_avg_sq_absmax},
+         a.numel, a.block, blocks);
+}
+
 }  // namespace
 
-extern const QuantizeKernels quantize_kernels = {.quantize = &quantize, .dequantize = &dequantize};
+extern const QuantizeKernels quantize_kernels = {
+    .quantize = &quantize, .dequantize = &dequantize, .adam = &adam};
 
 }  // namespace ebb::cuda

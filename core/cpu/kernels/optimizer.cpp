@@ -65,9 +65,27 @@ void update(const functors::AdamUpdate<T>& rule, T* const* operands, int count, 
   }
 }
 
+template <typename T>
+void update(const functors::FactoredUpdate<T>& rule, T* const* operands, int count, int64_t n) {
+  T* const p = operands[0];
+  const T* const g = operands[1];
+  const T* const r = operands[2];
+  const T* const c = operands[3];
+  T* const m = operands[4];
+  const functors::FactoredUpdate<T> f = rule;
+  if (count == 4) {
+    EBB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) f(p[i], g[i], r[i], c[i]);
+  } else {
+    EBB_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) f(p[i], g[i], r[i], c[i], m[i]);
+  }
+}
+
 /// Multiplies a gradient by a number, and notes whether it was finite.
 template <typename T>
 struct Unscale {
+  static constexpr bool writes(int) { return true; }
   float* found;
   T factor;
 };
@@ -107,7 +125,7 @@ void run_blocks(const TensorIterator& it, const Rule& rule, char* const* pointer
     }
     update(rule, operands, count, size);
     for (int i = 0; i < count; ++i) {
-      if (operands[i] == copies[i] && i != 1) {
+      if (operands[i] == copies[i] && Rule::writes(i)) {
         stores(scalar_type_of<T>)[static_cast<int>(it.dtype(i))](
             pointers[i] + done * it.stride(i, 0), copies[i], {size, 1, it.stride(i, 0), 0});
       }
@@ -150,6 +168,7 @@ void unscale(const TensorIterator& it, const float* inverse_scale, float* found)
 extern const OptimizerKernels optimizer_kernels = {
     .sgd = &run_step<functors::SgdUpdate>,
     .adam = &run_step<functors::AdamUpdate>,
+    .factored = &run_step<functors::FactoredUpdate>,
     .unscale = &unscale,
     .sgd_list = nullptr,
     .adam_list = nullptr,

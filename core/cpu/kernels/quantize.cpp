@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <ebb/core/cpu/loops.h>
+#include <ebb/core/ops/functors/optimizer.h>
 #include <ebb/core/ops/functors/quantize.h>
 #include <ebb/core/ops/quantize_kernels.h>
 #include <ebb/core/parallel.h>
@@ -12,6 +13,8 @@ namespace ebb::cpu::EBB_CPU_CAPABILITY {
 namespace {
 
 using functors::CodeValues;
+using functors::kDynamicSigned;
+using functors::kDynamicUnsigned;
 
 constexpr int64_t kMaxBlock = ops::kMaxQuantizationBlock;
 
@@ -47,7 +50,8 @@ void for_each_block(int64_t numel, int64_t block, F&& f) {
   });
 }
 
-void quantize_block(const CodeLimits& limits, const float* x, int64_t n, uint8_t* codes,
+/// `least`: the lowest code of a number above zero.
+void quantize_block(const CodeLimits& limits, int least, const float* x, int64_t n, uint8_t* codes,
                     float* absmax) {
   int32_t largest = 0;
   for (int64_t i = 0; i < n; ++i) largest = std::max(largest, functors::magnitude_bits(x[i]));
@@ -55,7 +59,8 @@ void quantize_block(const CodeLimits& limits, const float* x, int64_t n, uint8_t
   const float divisor = functors::divisor_of(*absmax);
   EBB_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
-    codes[i] = static_cast<uint8_t>(functors::nearest_code(limits.limit, x[i] / divisor));
+    const int code = functors::nearest_code(limits.limit, x[i] / divisor);
+    codes[i] = static_cast<uint8_t>(x[i] > 0 && code < least ? least : code);
   }
 }
 
@@ -70,7 +75,7 @@ void quantize(const QuantizeArguments& a) {
   for_each_block(a.numel, a.block, [&](int64_t i, int64_t first, int64_t n) {
     float x[kMaxBlock];
     row.load(x, first, n);
-    quantize_block(limits, x, n, a.codes + first, a.absmax + i);
+    quantize_block(limits, 0, x, n, a.codes + first, a.absmax + i);
   });
 }
 
@@ -84,8 +89,29 @@ void dequantize(const QuantizeArguments& a) {
   });
 }
 
+void adam(const QuantizedAdamArguments& a) {
+  const CodeLimits signed_limits(kDynamicSigned);
+  const CodeLimits unsigned_limits(kDynamicUnsigned);
+  const functors::AdamUpdate<float> rule(a.step);
+  const Row parameter = {static_cast<char*>(a.parameter), a.parameter_dtype};
+  const Row grad = {static_cast<char*>(const_cast<void*>(a.grad)), a.grad_dtype};
+  for_each_block(a.numel, a.block, [&](int64_t i, int64_t first, int64_t n) {
+    float p[kMaxBlock], g[kMaxBlock], m[kMaxBlock], v[kMaxBlock];
+    parameter.load(p, first, n);
+    grad.load(g, first, n);
+    dequantize_block(kDynamicSigned, a.exp_avg + first, a.exp_avg_absmax[i], n, m);
+    dequantize_block(kDynamicUnsigned, a.exp_avg_sq + first, a.exp_avg_sq_absmax[i], n, v);
+    EBB_INDEPENDENT
+    for (int64_t k = 0; k < n; ++k) rule(p[k], g[k], m[k], v[k]);
+    quantize_block(signed_limits, 0, m, n, a.exp_avg + first, a.exp_avg_absmax + i);
+    quantize_block(unsigned_limits, 1, v, n, a.exp_avg_sq + first, a.exp_avg_sq_absmax + i);
+    parameter.store(p, first, n);
+  });
+}
+
 }  // namespace
 
-extern const QuantizeKernels quantize_kernels = {.quantize = &quantize, .dequantize = &dequantize};
+extern const QuantizeKernels quantize_kernels = {
+    .quantize = &quantize, .dequantize = &dequantize, .adam = &adam};
 
 }  // namespace ebb::cpu::EBB_CPU_CAPABILITY

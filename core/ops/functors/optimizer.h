@@ -14,6 +14,8 @@ namespace ebb::functors {
 template <typename T>
 struct SgdUpdate {
   static constexpr int kMaxOperands = 3;
+  /// Whether operand i is written.
+  static constexpr bool writes(int i) { return i != 1; }
 
   EBB_INLINE explicit SgdUpdate(const ops::SgdStep& step)
       : lr(static_cast<T>(step.lr)),
@@ -46,6 +48,7 @@ struct SgdUpdate {
 template <typename T>
 struct AdamUpdate {
   static constexpr int kMaxOperands = 5;
+  static constexpr bool writes(int i) { return i != 1; }
 
   EBB_INLINE explicit AdamUpdate(const ops::AdamStep& step)
       : step_size(static_cast<T>(step.step_size)),
@@ -89,6 +92,29 @@ struct AdamUpdate {
   T weight_decay;
   T shrink;
   T grad_factor;
+};
+
+/// A step of Adafactor on a parameter p with gradient g, whose update is g times r and c, or with m
+/// the average of such updates.
+template <typename T>
+struct FactoredUpdate {
+  static constexpr int kMaxOperands = 5;
+  static constexpr bool writes(int i) { return i == 0 || i == 4; }
+
+  EBB_INLINE explicit FactoredUpdate(const ops::FactoredStep& step)
+      : beta1(static_cast<T>(step.beta1)),
+        rest1(static_cast<T>(1 - step.beta1)),
+        shrink(static_cast<T>(step.shrink)) {}
+
+  EBB_INLINE void operator()(T& p, T g, T r, T c) const { p = shrink * p - g * r * c; }
+  EBB_INLINE void operator()(T& p, T g, T r, T c, T& m) const {
+    m = beta1 * m + rest1 * (g * r * c);
+    p = shrink * p - m;
+  }
+
+  T beta1;
+  T rest1;
+  T shrink;
 };
 
 }  // namespace ebb::functors
