@@ -59,6 +59,26 @@ void CachingAllocator::fail_request(int64_t n) {
   fail_at_ = n > 0 ? requests_ + n : 0;
 }
 
+int64_t CachingAllocator::requests() const {
+  Lock lock(mutex_);
+  return requests_;
+}
+
+std::vector<BlockInUse> CachingAllocator::in_use(int64_t after) const {
+  std::vector<BlockInUse> blocks;
+  Lock lock(mutex_);
+  for (const Segment* segment = segments_; segment != nullptr; segment = segment->next) {
+    for (const BlockRecord* b = segment->first; b != nullptr; b = b->next) {
+      if (b->state != State::allocated || b->number <= after) continue;
+      blocks.push_back({b, b->number, static_cast<int64_t>(b->counted), b->counted_as});
+    }
+  }
+  lock.unlock();
+  std::sort(blocks.begin(), blocks.end(),
+            [](const BlockInUse& a, const BlockInUse& b) { return a.number < b.number; });
+  return blocks;
+}
+
 int64_t CachingAllocator::requests_until_failure() const {
   Lock lock(mutex_);
   return fail_at_ == 0 ? 0 : fail_at_ - requests_;

@@ -70,6 +70,7 @@ struct BlockRecord final : Record {
 
   size_t size = 0;     ///< of the block
   size_t counted = 0;  ///< rounded(nbytes)
+  int64_t number = 0;  ///< of the request that it serves, from 1, counted by its allocator
   StreamId stream = 0;
   Segment* segment = nullptr;
   BlockRecord* previous = nullptr;  ///< neighbours in the segment

@@ -93,21 +93,29 @@ BlockRecord* CachingAllocator::find_or_take(Lock& lock, const Request& request) 
     if (BlockRecord* found = search()) return found;
   }
 
+  if (growth_forbidden_ > 0) {
+    if (BlockRecord* found = find_helping_pool(request)) return found;
+    process_events(true);
+    flush_front();
+    if (BlockRecord* found = search()) return found;
+    fail(lock, request, false);
+  }
+
   const size_t whole = caching_ ? segment_size(request.size, config_) : request.counted;
   collect_garbage();
   trim(whole);
   if (BlockRecord* taken = take_segment(request, whole)) return taken;
-  if (request.pool == &default_pool_) {
-    for (PoolRecord* pool = pools_; pool != nullptr; pool = pool->next) {
-      if (!pool->use_on_oom || !pool->alive) continue;
-      if (BlockRecord* found = find_free(request, request.half(*pool))) return found;
-    }
-  }
+  if (BlockRecord* found = find_helping_pool(request)) return found;
   if (config_.max_split_size != Config::kUnlimited && release_available(request)) {
     if (BlockRecord* taken = take_segment(request, whole)) return taken;
   }
   ++statistics_.num_alloc_retries;
-  release_all(request.pool);
+  if (request.pool->limit != 0 && request.pool->reserved + static_cast<int64_t>(request.counted) >
+                                      static_cast<int64_t>(request.pool->limit)) {
+    release_own(*request.pool);  // the pool's own limit: what others have cached would not help
+  } else {
+    release_all(request.pool);
+  }
   // Blocks that waited for other streams are back, in segments that cannot be released.
   if (BlockRecord* found = search()) return found;
   if (BlockRecord* taken = take_segment(request, whole)) return taken;
@@ -115,6 +123,16 @@ BlockRecord* CachingAllocator::find_or_take(Lock& lock, const Request& request) 
     if (BlockRecord* taken = take_segment(request, request.counted)) return taken;
   }
   fail(lock, request, false);
+}
+
+/// A free block of a pool that serves requests of the default pool before they fail, or null.
+BlockRecord* CachingAllocator::find_helping_pool(const Request& request) {
+  if (request.pool != &default_pool_) return nullptr;
+  for (PoolRecord* pool = pools_; pool != nullptr; pool = pool->next) {
+    if (!pool->use_on_oom || !pool->alive) continue;
+    if (BlockRecord* found = find_free(request, request.half(*pool))) return found;
+  }
+  return nullptr;
 }
 
 BlockRecord* CachingAllocator::find_free(const Request& request, SubPool& pool) {
@@ -174,6 +192,7 @@ void CachingAllocator::split(BlockRecord* block, const Request& request) {
 void CachingAllocator::hand_out(BlockRecord* block, size_t bytes, size_t counted,
                                 Purpose purpose) noexcept {
   block->nbytes = bytes;
+  block->number = requests_;
   block->counted = counted;
   block->state = State::allocated;
   block->use_count.store(1, std::memory_order_relaxed);
@@ -204,11 +223,12 @@ void CachingAllocator::count_allocated(const BlockRecord* block) noexcept {
   statistics_.add(Metric::active_bytes, pool.type, size);
   statistics_.add(Metric::requested_bytes, pool.type, static_cast<int64_t>(block->nbytes));
   statistics_.unsplit_bytes += size - counted;
-  window_peak_ = std::max(window_peak_, allocated.current);
+  if (allocated.current > window_peak_) {
+    window_peak_ = allocated.current;
+    if (category_trackers_ > 0) window_categories_ = categories_now();
+  }
   if (allocated.current > peak) {
-    for (size_t i = 0; i < statistics_.categories.size(); ++i) {
-      statistics_.categories_at_peak[i] = statistics_.categories[i].current;
-    }
+    statistics_.categories_at_peak = categories_now();
   }
   if (block->size >= config_.max_split_size) statistics_.oversize_allocations.add(1);
   if (pool.owner->is_private) pool.owner->allocated += counted;
@@ -342,15 +362,27 @@ void CachingAllocator::update_category(BlockRecord* block) noexcept {
 
 void CachingAllocator::fold_peak() noexcept {
   for (PeakTracker* t = trackers_; t != nullptr; t = t->next_) {
-    t->peak_ = std::max(t->peak_, window_peak_);
+    if (window_peak_ <= t->peak_) continue;
+    t->peak_ = window_peak_;
+    if (t->by_category_) t->categories_at_peak_ = window_categories_;
   }
   window_peak_ = statistics_.get(Metric::allocated_bytes).current;
+}
+
+std::array<int64_t, kCategories> CachingAllocator::categories_now() const noexcept {
+  std::array<int64_t, kCategories> now{};
+  for (size_t i = 0; i < now.size(); ++i) now[i] = statistics_.categories[i].current;
+  return now;
 }
 
 void CachingAllocator::open(PeakTracker& tracker) noexcept {
   Lock lock(mutex_);
   fold_peak();
   tracker.start_ = tracker.peak_ = window_peak_;
+  if (tracker.by_category_) {
+    ++category_trackers_;
+    tracker.categories_at_start_ = tracker.categories_at_peak_ = categories_now();
+  }
   tracker.requests_at_start_ = requests_;
   tracker.next_ = trackers_;
   if (trackers_ != nullptr) trackers_->previous_ = &tracker;
@@ -359,6 +391,7 @@ void CachingAllocator::open(PeakTracker& tracker) noexcept {
 
 void CachingAllocator::close(PeakTracker& tracker) noexcept {
   Lock lock(mutex_);
+  if (tracker.by_category_) --category_trackers_;
   (tracker.previous_ != nullptr ? tracker.previous_->next_ : trackers_) = tracker.next_;
   if (tracker.next_ != nullptr) tracker.next_->previous_ = tracker.previous_;
 }

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <ebb/core/device.h>
 #include <ebb/core/export.h>
@@ -44,6 +46,16 @@ struct AllocatorOptions {
   bool trim = false;
 };
 
+struct PoolOptions;
+
+/// A block in use, as it is now.
+struct BlockInUse {
+  const Block* block = nullptr;  ///< to compare, not to follow: its owner may free it any time
+  int64_t number = 0;            ///< of its request
+  int64_t bytes = 0;             ///< as counted
+  Category category = Category::temporary;
+};
+
 /// What a request is for.
 enum class Purpose : uint8_t { tensor, workspace };
 
@@ -74,6 +86,9 @@ class EBB_API CachingAllocator {
   /// A limit on reserved bytes; 0: none. Cached segments beyond it are given back at once.
   void set_limit(size_t bytes);
   [[nodiscard]] size_t limit() const;
+  /// Until as many calls with false, every request that no cached block can serve throws
+  /// OutOfMemoryError.
+  void forbid_growth(bool forbid) noexcept;
   /// Settings from now on.
   void set_config(const Config& config);
   [[nodiscard]] Config config() const;
@@ -89,6 +104,11 @@ class EBB_API CachingAllocator {
   /// Requests to go until one fails; 0: none will.
   [[nodiscard]] int64_t requests_until_failure() const;
 
+  /// How many requests of more than zero bytes there were.
+  [[nodiscard]] int64_t requests() const;
+  /// The blocks in use from requests after the first `after` ones, oldest first.
+  [[nodiscard]] std::vector<BlockInUse> in_use(int64_t after) const;
+
   /// Throws an Error that says what is wrong if the segments, the trees and the statistics do not
   /// agree with each other. For tests: takes time in proportion to the number of blocks.
   void check_invariants() const;
@@ -100,8 +120,7 @@ class EBB_API CachingAllocator {
   /// The last owner let go.
   void release(detail::BlockRecord* block) noexcept;
 
-  [[nodiscard]] detail::PoolRecord* create_pool(MemorySource* source, bool use_on_oom,
-                                                bool no_split);
+  [[nodiscard]] detail::PoolRecord* create_pool(const PoolOptions& options);
   /// Gives the pool's free segments back; the rest follow as their blocks are freed.
   void retire_pool(detail::PoolRecord* pool) noexcept;
   [[nodiscard]] int64_t pool_bytes(const detail::PoolRecord* pool, bool of_segments) const;
@@ -144,6 +163,7 @@ class EBB_API CachingAllocator {
   [[nodiscard]] detail::BlockRecord* allocate_slow(Lock& lock, const Request& request);
   [[nodiscard]] detail::BlockRecord* find_or_take(Lock& lock, const Request& request);
   [[nodiscard]] detail::BlockRecord* find_free(const Request& request, detail::SubPool& pool);
+  [[nodiscard]] detail::BlockRecord* find_helping_pool(const Request& request);
   void split(detail::BlockRecord* block, const Request& request);
   void hand_out(detail::BlockRecord* block, size_t bytes, size_t counted, Purpose purpose) noexcept;
   void complete_free(detail::BlockRecord* block) noexcept;
@@ -158,6 +178,7 @@ class EBB_API CachingAllocator {
   size_t release_free_segments(detail::SubPool& pool) noexcept;
   bool release_available(const Request& request) noexcept;
   void release_all(detail::PoolRecord* also) noexcept;
+  void release_own(detail::PoolRecord& pool) noexcept;
   void collect_garbage() noexcept;
   void trim(size_t incoming) noexcept;
   void drop_if_empty(detail::PoolRecord* pool) noexcept;
@@ -179,6 +200,7 @@ class EBB_API CachingAllocator {
   void record_out_of_memory(const OutOfMemoryInfo& info) noexcept;
 
   void count_allocated(const detail::BlockRecord* block) noexcept;
+  [[nodiscard]] std::array<int64_t, kCategories> categories_now() const noexcept;
   void fold_peak() noexcept;
 
   mutable detail::Mutex mutex_;
@@ -192,8 +214,10 @@ class EBB_API CachingAllocator {
 
   Statistics statistics_;
   int64_t window_peak_ = 0;  ///< highest allocated bytes since the trackers were last brought up
-  int64_t requests_ = 0;     ///< ever
-  int64_t fail_at_ = 0;      ///< the number of the request to fail; 0: none
+  std::array<int64_t, kCategories> window_categories_{};  ///< at that moment
+  int category_trackers_ = 0;                             ///< who want to know
+  int64_t requests_ = 0;                                  ///< ever
+  int64_t fail_at_ = 0;  ///< the number of the request to fail; 0: none
   detail::PeakTracker* trackers_ = nullptr;
   std::unique_ptr<detail::EventLog> log_;  ///< null: nothing is recorded
   int64_t pools_made_ = 0;
@@ -201,6 +225,7 @@ class EBB_API CachingAllocator {
   detail::FrontCache front_;
   Config config_;
   size_t limit_ = 0;
+  int growth_forbidden_ = 0;
   detail::PoolRecord default_pool_;
   detail::PoolRecord* pools_ = nullptr;  ///< the private ones
   detail::RecordPool records_;

@@ -5,6 +5,7 @@
 #include <ebb/core/memory/category.h>       // IWYU pragma: export
 #include <ebb/core/memory/history.h>        // IWYU pragma: export
 #include <ebb/core/memory/input_guard.h>    // IWYU pragma: export
+#include <ebb/core/memory/limits.h>         // IWYU pragma: export
 #include <ebb/core/memory/out_of_memory.h>  // IWYU pragma: export
 #include <ebb/core/memory/page.h>           // IWYU pragma: export
 #include <ebb/core/memory/pool.h>           // IWYU pragma: export

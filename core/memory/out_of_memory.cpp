@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <ebb/core/memory/scope.h>
 #include <ebb/core/thread_state.h>
 
 namespace ebb::memory {
@@ -64,6 +65,14 @@ const char* upper_name(Device device) { return device.is_cpu() ? "CPU" : "CUDA";
 /// What would help, most likely first.
 std::string hint(const OutOfMemoryInfo& info) {
   if (info.segment == 0) return " No device has that much memory: check the sizes.";
+  if (info.growth_forbidden) {
+    return " A NoGrowthGuard forbids to ask the device for more: let the warm-up take all sizes "
+           "that "
+           "come, or reserve() them before.";
+  }
+  if (info.pool_limit != 0 && info.pool_reserved + info.requested > info.pool_limit) {
+    return " The limit is the pool's own (PoolOptions::limit_bytes): raise it, or use less in it.";
+  }
   if (info.pending >= info.requested) {
     return " Freed memory waits for other streams: synchronize them.";
   }
@@ -115,6 +124,13 @@ std::string describe(const OutOfMemoryInfo& info) {
   if (info.in_private_pools > 0) {
     text += " " + format_bytes(info.in_private_pools) + " is free in private pools.";
   }
+  if (!info.pool.empty()) {
+    text += " The request is one of the pool \"" + info.pool + "\", which has reserved " +
+            format_bytes(info.pool_reserved) + ", of which " + format_bytes(info.pool_allocated) +
+            " is allocated";
+    if (info.pool_limit != 0) text += "; " + format_bytes(info.pool_limit) + " allowed in it";
+    text += ".";
+  }
   return info.injected ? text : text + hint(info);
 }
 
@@ -157,7 +173,9 @@ void raise_out_of_memory(const OutOfMemoryInfo& info) {
   }
   const char* op = thread_state().op_name;
   const std::string prefix = op == nullptr ? "" : std::string(op) + ": ";
-  throw OutOfMemoryError(prefix + describe(info), info);
+  const std::string scope = memory::scope_path();
+  throw OutOfMemoryError(
+      prefix + describe(info) + (scope.empty() ? "" : " In the scope " + scope + "."), info);
 }
 
 }  // namespace detail

@@ -25,6 +25,11 @@ struct OutOfMemoryInfo {
   size_t largest_free_block = 0;  ///< of the request's pool
   size_t in_private_pools = 0;    ///< free bytes held by pools
   bool injected = false;          ///< by ebb::testing::fail_allocation
+  bool growth_forbidden = false;  ///< by a NoGrowthGuard
+  std::string pool;               ///< the name of the Pool that was asked; empty: the default one
+  size_t pool_limit = 0;          ///< on the bytes that this pool holds; 0: none
+  size_t pool_reserved = 0;       ///< held by this pool
+  size_t pool_allocated = 0;      ///< in use from this pool
 };
 
 /// The message of the error: the facts, then what would help.

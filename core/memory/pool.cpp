@@ -8,8 +8,7 @@ namespace ebb::memory {
 Pool::Pool(Device device, const PoolOptions& options) : Pool(allocator(device), options) {}
 
 Pool::Pool(CachingAllocator& allocator, const PoolOptions& options)
-    : allocator_(allocator),
-      record_(allocator.create_pool(options.source, options.use_on_oom, options.no_split)) {}
+    : allocator_(allocator), record_(allocator.create_pool(options)) {}
 
 Pool::~Pool() { allocator_.retire_pool(record_); }
 

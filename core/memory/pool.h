@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include <ebb/core/device_setup.h>
 #include <ebb/core/export.h>
@@ -21,6 +23,12 @@ struct PoolOptions {
   bool use_on_oom = false;
   /// Blocks are never split.
   bool no_split = false;
+  /// The most bytes of segments that the pool may hold; 0: as many as the device has. A request
+  /// beyond it gives back what the pool itself has cached, and then throws OutOfMemoryError: pools
+  /// with limits keep engines of one process apart.
+  size_t limit_bytes = 0;
+  /// For error messages.
+  std::string name{};
 };
 
 /// Memory of its own for a part of a program: what is allocated under a PoolGuard comes from

@@ -106,6 +106,11 @@ Scope::~Scope() {
   ++total.calls;
 }
 
+std::string scope_path() {
+  const Scope* scope = thread_state().scope;
+  return scope == nullptr ? std::string() : detail::scope_path(scope->node());
+}
+
 std::vector<ScopeReport> scope_reports() {
   std::lock_guard lock(tree_mutex);
   ScopeReport all;

@@ -48,6 +48,9 @@ class EBB_API Scope {
   detail::PeakTracker tracker_;
 };
 
+/// The scopes that are open on this thread, from the outermost: "step/forward". Empty: none.
+[[nodiscard]] EBB_API std::string scope_path();
+
 /// What the closed scopes of one name and one place in the tree did.
 struct ScopeReport {
   std::string name;

@@ -5,6 +5,7 @@
 
 #include <ebb/core/memory/caching_allocator.h>
 #include <ebb/core/memory/event_log.h>
+#include <ebb/core/memory/pool.h>
 
 namespace ebb::memory {
 
@@ -56,7 +57,13 @@ size_t CachingAllocator::reserved() const noexcept {
 
 /// One free block that is a new segment, or null if the limit or the source refuses.
 BlockRecord* CachingAllocator::take_segment(const Request& request, size_t size) {
-  if (limit_ != 0 && (size > limit_ || reserved() > limit_ - size)) return nullptr;
+  const auto beyond = [size](size_t limit, size_t held) {
+    return limit != 0 && (size > limit || held > limit - size);
+  };
+  if (growth_forbidden_ > 0 || beyond(limit_, reserved()) ||
+      beyond(request.pool->limit, static_cast<size_t>(request.pool->reserved))) {
+    return nullptr;
+  }
   records_.ensure(2);
   auto made = std::make_unique<Segment>();  // a source may throw
   PoolRecord& owner = *request.pool;
@@ -178,6 +185,14 @@ void CachingAllocator::release_all(PoolRecord* also) noexcept {
   }
 }
 
+/// Waits for all pending blocks, then releases every free segment of one pool.
+void CachingAllocator::release_own(PoolRecord& pool) noexcept {
+  process_events(true);
+  ++statistics_.num_sync_all_streams;
+  release_free_segments(pool.large);
+  release_free_segments(pool.small);
+}
+
 /// Frees cached large segments, older ones first, until reserved bytes are below the threshold.
 void CachingAllocator::collect_garbage() noexcept {
   const double threshold = config_.garbage_collection_threshold > 0
@@ -248,7 +263,7 @@ void CachingAllocator::reserve(size_t bytes) {
   if (bytes >= kMaxRequest) fail(lock, request, false);
   const size_t whole = (size + kRoundLarge - 1) / kRoundLarge * kRoundLarge;
   BlockRecord* block = take_segment(request, whole);
-  if (block == nullptr) {
+  if (block == nullptr && growth_forbidden_ == 0) {
     ++statistics_.num_alloc_retries;
     release_all(nullptr);
     block = take_segment(request, whole);
@@ -269,11 +284,20 @@ size_t CachingAllocator::limit() const {
   return limit_;
 }
 
-PoolRecord* CachingAllocator::create_pool(MemorySource* source, bool use_on_oom, bool no_split) {
-  auto* pool = new PoolRecord(this, source == nullptr ? &source_ : source);
+void CachingAllocator::forbid_growth(bool forbid) noexcept {
+  Lock lock(mutex_);
+  growth_forbidden_ += forbid ? 1 : -1;
+}
+
+PoolRecord* CachingAllocator::create_pool(const PoolOptions& options) {
+  auto made =
+      std::make_unique<PoolRecord>(this, options.source == nullptr ? &source_ : options.source);
+  made->name = options.name;
+  PoolRecord* pool = made.release();
   pool->is_private = true;
-  pool->use_on_oom = use_on_oom;
-  pool->no_split = no_split;
+  pool->use_on_oom = options.use_on_oom;
+  pool->no_split = options.no_split;
+  pool->limit = options.limit_bytes;
   Lock lock(mutex_);
   pool->number = ++pools_made_;
   pool->next = pools_;
@@ -312,6 +336,13 @@ void CachingAllocator::fail(Lock& lock, const Request& request, bool injected) {
   info.segment = request.bytes >= kMaxRequest ? 0 : segment_size(request.size, config_);
   info.capacity = source_.capacity();
   info.limit = limit_;
+  info.growth_forbidden = growth_forbidden_ > 0;
+  if (request.pool->is_private) {
+    info.pool = request.pool->name.empty() ? "(unnamed)" : request.pool->name;
+    info.pool_limit = request.pool->limit;
+    info.pool_reserved = static_cast<size_t>(request.pool->reserved);
+    info.pool_allocated = static_cast<size_t>(request.pool->allocated);
+  }
   info.reserved = reserved();
   info.allocated = static_cast<size_t>(statistics_.get(Metric::allocated_bytes).current);
   info.pending = static_cast<size_t>(pending_bytes_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <ebb/core/memory/block_record.h>
 #include <ebb/core/memory/free_tree.h>
@@ -32,6 +33,8 @@ struct PoolRecord {
   bool use_on_oom = false;  ///< serves requests of the default pool before they fail
   bool no_split = false;
   bool alive = true;  ///< false: its Pool is gone, segments go back as they become free
+  size_t limit = 0;   ///< on reserved bytes; 0: none
+  std::string name;  ///< for messages
   int64_t segments = 0;
   int64_t reserved = 0;
   int64_t allocated = 0;
