@@ -9,13 +9,16 @@
 namespace ebb {
 
 /// What autograd must know of the streams of a device type, so that backward runs each node on the
-/// stream of its forward pass, as PyTorch's does. `index` is always that of a device.
+/// stream of its forward pass, as PyTorch's does, and saved tensors move beside its work. `index` is always that of a device.
 struct DeviceStreams {
   /// The stream on which the calling thread queues work for a device.
   memory::StreamId (*current)(DeviceIndex index) = nullptr;
   void (*set_current)(DeviceIndex index, memory::StreamId stream) = nullptr;
   /// What is queued on `stream` from now on runs after all that `awaited` holds by now.
   void (*wait)(DeviceIndex index, memory::StreamId stream, memory::StreamId awaited) = nullptr;
+  /// The stream for copies that run beside the work of the current one; of each device one, made
+  /// when it is first asked for.
+  memory::StreamId (*copies)(DeviceIndex index) = nullptr;
 };
 
 /// Null: devices of this type have one stream. `streams` must live for ever.

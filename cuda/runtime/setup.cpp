@@ -1,6 +1,8 @@
 #include <ebb/cuda/runtime/setup.h>
 
+#include <array>
 #include <mutex>
+#include <optional>
 
 #include <ebb/core/device_streams.h>
 #include <ebb/core/error.h>
@@ -15,6 +17,7 @@
 #include <ebb/cuda/runtime/memory_hooks.h>
 #include <ebb/cuda/runtime/pinned.h>
 #include <ebb/cuda/runtime/source.h>
+#include <ebb/cuda/runtime/stream.h>
 #include <ebb/cuda/runtime/transfer.h>
 
 namespace ebb::cuda {
@@ -23,17 +26,25 @@ namespace {
 
 cudaStream_t handle_of(memory::StreamId stream) { return reinterpret_cast<cudaStream_t>(stream); }
 
+memory::StreamId stream_for_copies(DeviceIndex device) {
+  static std::mutex mutex;
+  static std::array<std::optional<Stream>, kMaxDevices> streams;
+  const std::lock_guard lock(mutex);
+  std::optional<Stream>& stream = streams[static_cast<size_t>(device)];
+  if (!stream) stream = getStreamFromPool(false, device);
+  return stream->id();
+}
+
 const DeviceStreams& streams_for_autograd() {
   static const DeviceStreams streams{
-      [](DeviceIndex device) {
-        return reinterpret_cast<memory::StreamId>(current_stream(device));
-      },
+      [](DeviceIndex device) { return reinterpret_cast<memory::StreamId>(current_stream(device)); },
       [](DeviceIndex device, memory::StreamId stream) {
         detail::current_streams[static_cast<size_t>(device)] = handle_of(stream);
       },
       [](DeviceIndex device, memory::StreamId stream, memory::StreamId awaited) {
         wait_for_stream(device, handle_of(stream), device, handle_of(awaited));
-      }};
+      },
+      &stream_for_copies};
   return streams;
 }
 
