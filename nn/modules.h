@@ -13,3 +13,4 @@
 #include <ebb/nn/modules/loss.h>
 #include <ebb/nn/modules/normalization.h>
 #include <ebb/nn/modules/pooling.h>
+#include <ebb/nn/modules/rnn.h>

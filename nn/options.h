@@ -9,3 +9,4 @@
 #include <ebb/nn/options/loss.h>
 #include <ebb/nn/options/normalization.h>
 #include <ebb/nn/options/pooling.h>
+#include <ebb/nn/options/rnn.h>

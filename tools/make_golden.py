@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Writes tests/golden/ops.txt: inputs, results and gradients of ops as PyTorch computes them.
+"""Writes tests/golden/ops.txt and rnn.txt: inputs, results and gradients as PyTorch computes them.
 
 Needs PyTorch (Debian's python3-torch will do):  /usr/bin/python3 tools/make_golden.py
 
 One case a block: `case NAME`, its `input`s, its `output`s, and a `grad` for each floating-point
 input: that of the sum over the outputs, each multiplied by the cosine of its elements' numbers.
 Each tensor is written as dtype, sizes (comma-separated) and elements. The names are those of the
-table in tests/golden/ops.cpp.
+tables in tests/golden/ops.cpp and rnn.cpp.
 """
 
 import pathlib
@@ -176,6 +176,71 @@ case("slice", [normal(5, 3)], lambda a: a[1:5:2])
 case("expand", [normal(3, 1)], lambda a: a.expand(2, 3, 4))
 case("as_strided overlapping", [normal(6)], lambda a: a.as_strided((3, 2), (1, 2), 1))
 
+# Recurrent modules: inputs are x, the states, and the parameters in the order of registration.
+RNN_CASES = {}
+GATES = {"rnn_tanh": 1, "rnn_relu": 1, "gru": 3, "lstm": 4}
+
+
+def states(mode, *size):
+    return [normal(*size)] if mode != "lstm" else [normal(*size), normal(*size)]
+
+
+def hidden(mode, given):
+    return tuple(given) if mode == "lstm" else given[0]
+
+
+def rnn_case(name, mode, x, batch, *, hidden_size=2, layers=1, directions=1, bias=True,
+             batch_first=False, lengths=None):
+    weights = []
+    for layer in range(layers):
+        for _ in range(directions):
+            features = x.shape[-1] if layer == 0 else hidden_size * directions
+            rows = GATES[mode] * hidden_size
+            weights += [normal(rows, features), normal(rows, hidden_size)]
+            weights += [normal(rows), normal(rows)] if bias else []
+    initial = states(mode, layers * directions, batch, hidden_size)
+
+    def run_module(x, *rest):
+        given = hidden(mode, rest[:len(initial)])
+        function = getattr(torch._VF, mode)
+        settings = (list(rest[len(initial):]), bias, layers, 0.0, False, directions == 2)
+        if lengths is None:
+            return function(x, given, *settings, batch_first)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor(lengths), batch_first)
+        output, *last = function(packed.data, packed.batch_sizes, given, *settings)
+        packed = torch.nn.utils.rnn.PackedSequence(output, packed.batch_sizes)
+        padded, _ = torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first, 0.25)
+        return (padded, *last)
+
+    RNN_CASES[name] = ([x, *initial, *weights], run_module)
+
+
+def cell_case(name, mode):
+    initial = states(mode, 2, 3)
+    rows = GATES[mode] * 3
+    weights = [normal(rows, 4), normal(rows, 3), normal(rows), normal(rows)]
+    function = getattr(torch, mode + "_cell")
+    RNN_CASES[name] = ([normal(2, 4), *initial, *weights],
+                       lambda x, *rest: function(x, hidden(mode, rest[:len(initial)]),
+                                                 *rest[len(initial):]))
+
+
+rnn_case("rnn tanh", "rnn_tanh", normal(4, 2, 3), 2)
+rnn_case("rnn relu", "rnn_relu", normal(4, 2, 3), 2, layers=2)
+rnn_case("lstm", "lstm", normal(4, 2, 3), 2)
+rnn_case("lstm without bias", "lstm", normal(3, 2, 3), 2, bias=False)
+rnn_case("lstm both ways", "lstm", normal(2, 4, 3), 2, layers=2, directions=2, batch_first=True)
+rnn_case("gru", "gru", normal(4, 2, 3), 2)
+rnn_case("gru without bias", "gru", normal(3, 2, 3), 2, bias=False)
+rnn_case("gru both ways", "gru", normal(2, 4, 3), 2, layers=2, directions=2, batch_first=True)
+rnn_case("rnn packed", "rnn_tanh", normal(4, 3, 3), 3, directions=2, lengths=[4, 2, 1])
+rnn_case("lstm packed", "lstm", normal(4, 3, 3), 3, layers=2, directions=2, lengths=[4, 2, 1])
+rnn_case("gru packed", "gru", normal(4, 3, 3), 3, layers=2, directions=2, lengths=[4, 2, 1])
+cell_case("rnn cell", "rnn_tanh")
+cell_case("rnn cell relu", "rnn_relu")
+cell_case("lstm cell", "lstm")
+cell_case("gru cell", "gru")
+
 
 def text(tensor):
     sizes = ",".join(str(size) for size in tensor.shape) or "-"
@@ -201,12 +266,13 @@ def run(name, inputs, function):
 
 
 def main():
-    path = pathlib.Path(__file__).parent.parent / "tests/golden/ops.txt"
-    lines = []
-    for name, (inputs, function) in CASES.items():
-        lines += run(name, inputs, function)
-    path.write_text("\n".join(lines) + "\n")
-    print(f"{path}: {len(CASES)} cases")
+    folder = pathlib.Path(__file__).parent.parent / "tests/golden"
+    for file, cases in (("ops.txt", CASES), ("rnn.txt", RNN_CASES)):
+        lines = []
+        for name, (inputs, function) in cases.items():
+            lines += run(name, inputs, function)
+        (folder / file).write_text("\n".join(lines) + "\n")
+        print(f"{folder / file}: {len(cases)} cases")
 
 
 if __name__ == "__main__":

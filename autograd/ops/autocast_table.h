@@ -58,6 +58,7 @@ inline constexpr NamedAutocastRow kAutocastTable[] = {
     {"softmax", {AutocastClass::fp32, AutocastClass::none}},
     {"log_softmax", {AutocastClass::fp32, AutocastClass::none}},
     {"layer_norm", {AutocastClass::fp32, AutocastClass::none}},
+    {"rnn_layer", {AutocastClass::low, AutocastClass::low}},
     {"conv2d", {AutocastClass::low, AutocastClass::low}},
     {"nll_loss", {AutocastClass::fp32, AutocastClass::fp32}},
     {"cross_entropy_loss", {AutocastClass::fp32, AutocastClass::fp32}},

@@ -475,6 +475,12 @@ EBB_API Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weig
 /// Hinton, 2016).
 EBB_API Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {}, const std::optional<Tensor>& bias = {}, double eps = 1e-5, bool cudnn_enable = true);
 
+// --- rnn ---
+
+/// One layer of an RNN_TANH, RNN_RELU, LSTM or GRU over packed rows: output, last hidden state,
+/// last cell state (docs/recurrent.md).
+EBB_API std::tuple<Tensor, Tensor, Tensor> rnn_layer(std::string_view mode, const Tensor& input, const std::optional<Tensor>& hx, const std::optional<Tensor>& cx, TensorList weights, IntArrayRef batch_sizes);
+
 // --- conv ---
 
 /// Cross-correlation of [N, C, H, W] or [C, H, W] with weight [O, C / groups, kH, kW].

@@ -24,7 +24,8 @@
   X(Norm, norm)           \
   X(Shape, shape)         \
   X(Optimizer, optimizer) \
-  X(Quantize, quantize)
+  X(Quantize, quantize)   \
+  X(Rnn, rnn)
 
 namespace ebb::cpu {
 

@@ -43,6 +43,7 @@ struct NormKernels;
 struct ShapeKernels;
 struct OptimizerKernels;
 struct QuantizeKernels;
+struct RnnKernels;
 
 /// All kernels of one device. A family that the device lacks is null.
 struct Kernels {
@@ -65,6 +66,7 @@ struct Kernels {
   const ShapeKernels* shape = nullptr;
   const OptimizerKernels* optimizer = nullptr;
   const QuantizeKernels* quantize = nullptr;
+  const RnnKernels* rnn = nullptr;
 
   /// Copies between a device of this type and the host or another such device: two contiguous
   /// tensors of one dtype and size, not empty. The host may go on before the copy is done if that

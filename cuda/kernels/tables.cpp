@@ -25,6 +25,7 @@ constexpr Kernels kTable = {
     .shape = &shape_kernels,
     .optimizer = &optimizer_kernels,
     .quantize = &quantize_kernels,
+    .rnn = &rnn_kernels,
 };
 
 }  // namespace

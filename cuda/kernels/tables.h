@@ -28,6 +28,7 @@ extern const SortKernels sort_kernels;
 extern const SoftmaxKernels softmax_kernels;
 extern const OptimizerKernels optimizer_kernels;
 extern const QuantizeKernels quantize_kernels;
+extern const RnnKernels rnn_kernels;
 
 /// All kernels of the device, for register_kernels. A family that is not there is null.
 const Kernels& kernel_table();

@@ -6,6 +6,8 @@
 
 #include <ebb/autograd/factories.h>
 
+#include "catch.h"
+
 namespace {
 
 ebb::ScalarType parse_dtype(const std::string& name) {
@@ -56,4 +58,33 @@ std::vector<GoldenCase> load_golden(const std::string& path) {
     }
   }
   return cases;
+}
+
+void check_close(const ebb::Tensor& ours, const ebb::Tensor& expected) {
+  REQUIRE(ours.sizes().vec() == expected.sizes().vec());
+  REQUIRE(ours.scalar_type() == expected.scalar_type());
+  const ebb::Tensor a = ours.detach().cpu().to(ebb::kDouble).contiguous();
+  const ebb::Tensor b = expected.cpu().to(ebb::kDouble).contiguous();
+  for (int64_t i = 0; i < a.numel(); ++i) {
+    INFO("element " << i);
+    CHECK(a.data_ptr<double>()[i] == Approx(b.data_ptr<double>()[i]).epsilon(1e-9).margin(1e-10));
+  }
+}
+
+void check_gradients(const GoldenCase& golden, const std::vector<ebb::Tensor>& leaves,
+                     const std::vector<ebb::Tensor>& outputs) {
+  if (golden.grads.empty()) return;
+  ebb::Tensor total = ebb::zeros({}, ebb::kDouble);
+  for (const ebb::Tensor& output : outputs) {
+    if (!output.requires_grad()) continue;
+    const ebb::Tensor weight =
+        ebb::arange(output.numel(), ebb::kDouble).cos().reshape(output.sizes());
+    total = total + (output * weight).sum();
+  }
+  total.backward();
+  for (const auto& [input, expected] : golden.grads) {
+    INFO("gradient of input " << input);
+    REQUIRE(leaves[input].grad().defined());
+    check_close(leaves[input].grad(), expected);
+  }
 }

@@ -79,6 +79,30 @@ void add_norms(std::vector<Case>& cases) {
        {}});
 }
 
+void add_recurrent(std::vector<Case>& cases) {
+  // Three steps of 6, 4 and 2 sequences.
+  const auto list = [](const auto& results) {
+    const auto& [output, hidden, cell] = results;
+    return cell.defined() ? Results(Tensors{output, hidden, cell})
+                          : Results(Tensors{output, hidden});
+  };
+  cases.push_back(
+      {"rnn_layer",
+       {real("input", {12, 40}), real("w_ih", {80, 40}), real("w_hh", {80, 20})},
+       [list](const Tensors& a) {
+         return list(ebb::rnn_layer("LSTM", a[0], {}, {}, {a[1], a[2], {}, {}}, {6, 4, 2}));
+       },
+       {}});
+  cases.push_back(
+      {"rnn_layer.gru",
+       {real("input", {12, 40}), optional_real("hx", {1, 6, 20}), real("w_ih", {60, 40}),
+        real("w_hh", {60, 20})},
+       [list](const Tensors& a) {
+         return list(ebb::rnn_layer("GRU", a[0], a[1], {}, {a[2], a[3], {}, {}}, {6, 4, 2}));
+       },
+       {}});
+}
+
 void add_convolutions(std::vector<Case>& cases) {
   const Sizes input = {2, 4, 8, 9};
   const Sizes weight = {6, 2, 3, 3};
@@ -203,6 +227,7 @@ void add_layers(std::vector<Case>& cases) {
   add_products(cases);
   add_attention(cases);
   add_norms(cases);
+  add_recurrent(cases);
   add_convolutions(cases);
   add_pooling(cases);
   add_embedding(cases);

@@ -5,6 +5,9 @@ namespace saved {
 // Cases are named in tests/op_cases. Sizes of float32 count in steps of 512 bytes: a mean and a
 // reciprocal deviation for each of few channels or rows are 512 bytes each.
 const std::vector<Row>& rows() {
+  // 12 rows of 4 gates of 20, and of an LSTM the cell state before each.
+  constexpr int64_t kGru = 4096;
+  constexpr int64_t kLstm = kGru + 1024;
   static const std::vector<Row> table = {
       {"abs", "self", "self"},
       {"exp", "self", "result"},
@@ -261,6 +264,28 @@ const std::vector<Row>& rows() {
       {"mse_loss_backward", "grad_output target", "grad_output self target"},
       {"mse_loss_backward", "self target", "grad_output"},
       {"mse_loss_backward", "grad_output self target", "grad_output self target"},
+      {"rnn_layer", "input", "w_ih w_hh", kLstm},
+      {"rnn_layer", "w_ih", "input w_ih w_hh", kLstm},
+      {"rnn_layer", "input w_ih", "input w_ih w_hh", kLstm},
+      {"rnn_layer", "w_hh", "w_ih w_hh result", kLstm},
+      {"rnn_layer", "input w_hh", "w_ih w_hh result", kLstm},
+      {"rnn_layer", "w_ih w_hh", "input w_ih w_hh result", kLstm},
+      {"rnn_layer", "input w_ih w_hh", "input w_ih w_hh result", kLstm},
+      {"rnn_layer.gru", "input", "hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "hx", "hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "input hx", "hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "w_ih", "input hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "input w_ih", "input hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "hx w_ih", "input hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "input hx w_ih", "input hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "w_hh", "hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "input w_hh", "hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "hx w_hh", "hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "input hx w_hh", "hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "w_ih w_hh", "input hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "input w_ih w_hh", "input hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "hx w_ih w_hh", "input hx w_ih w_hh result", kGru},
+      {"rnn_layer.gru", "input hx w_ih w_hh", "input hx w_ih w_hh result", kGru},
   };
   return table;
 }
