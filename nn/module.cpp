@@ -94,6 +94,33 @@ void Module::take_values(const Module& original, const std::optional<Device>& de
   for (const auto& child : original.children_) {
     children_[child.key()]->clone_(*child.value(), device);
   }
+  check_ties(original);
+}
+
+void Module::check_ties(const Module& original) const {
+  struct Place {
+    std::string name;
+    const TensorImpl* tensor;
+  };
+  const auto places_in = [](const Module& root) {
+    std::vector<Place> places;
+    root.apply(ConstNamedModuleApplyFunction([&](const std::string& path, const Module& module) {
+      for (const auto& item : module.parameters_) {
+        if (!item.value().defined()) continue;
+        places.push_back({join_name(path, item.key()), item.value().impl()});
+      }
+    }));
+    return places;
+  };
+  const std::vector<Place> from = places_in(original);
+  const std::vector<Place> to = places_in(*this);
+  std::unordered_map<const TensorImpl*, size_t> first;
+  for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
+    const size_t known = first.try_emplace(from[i].tensor, i).first->second;
+    EBB_CHECK(to[known].tensor == to[i].tensor, "clone: '", from[known].name, "' and '",
+              from[i].name, "' of ", name(), " are one parameter and would be two in the copy: ",
+              "register it once, in a submodule, and use that in forward()");
+  }
 }
 
 void Module::copy_tensors(const Module& original, const std::optional<Device>& device) {

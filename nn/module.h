@@ -159,6 +159,8 @@ class EBB_API Module : public std::enable_shared_from_this<Module> {
   void copy_tensors(const Module& original, const std::optional<Device>& device);
   void convert(std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking);
   void print_recursively(std::ostream& stream, const std::string& indentation) const;
+  /// Throws unless what is one parameter in the original is one in this copy of it.
+  void check_ties(const Module& original) const;
   [[nodiscard]] std::shared_ptr<Module> shared_from_this_checked() const;
 
   std::optional<std::string> name_;

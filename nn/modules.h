@@ -10,6 +10,7 @@
 #include <ebb/nn/modules/dropout.h>
 #include <ebb/nn/modules/embedding.h>
 #include <ebb/nn/modules/linear.h>
+#include <ebb/nn/modules/lora.h>
 #include <ebb/nn/modules/loss.h>
 #include <ebb/nn/modules/normalization.h>
 #include <ebb/nn/modules/pooling.h>

@@ -6,6 +6,7 @@
 #include <ebb/nn/options/dropout.h>
 #include <ebb/nn/options/embedding.h>
 #include <ebb/nn/options/linear.h>
+#include <ebb/nn/options/lora.h>
 #include <ebb/nn/options/loss.h>
 #include <ebb/nn/options/normalization.h>
 #include <ebb/nn/options/pooling.h>
