@@ -24,8 +24,9 @@ namespace ebb::data {
 /// workers, each with a copy of the dataset. `for (auto& batch : *loader)` is one epoch; leaving
 /// the loop early is fine. What a dataset throws is thrown where the batch would have come.
 ///
-/// Random numbers that a transform draws come from a substream of the generator that belongs to the
-/// batch, so that they do not depend on the number of workers. Batches count as `input`.
+/// Random numbers that a transform draws on the CPU come from a substream of the generator that
+/// belongs to the batch, so that they do not depend on the number of workers; those drawn on another
+/// device come from its generator, in the order in which the workers ask. Batches count as `input`.
 template <typename Dataset, typename Sampler>
 class DataLoader {
  public:

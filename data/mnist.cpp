@@ -37,8 +37,11 @@ MNIST::MNIST(const std::string& root, Mode mode) : mode_(mode) {
               "; labels are 0 to 9");
   }
   const memory::InputGuard as_input;
-  images_ = ebb::empty({images.sizes[0], 1, images.sizes[1], images.sizes[2]}, kFloat);
-  targets_ = ebb::empty({labels.sizes[0]}, kLong);
+  // On the CPU whatever the default device is: the loader collates there.
+  const TensorOptions on_cpu = TensorOptions(kCPU);
+  images_ =
+      ebb::empty({images.sizes[0], 1, images.sizes[1], images.sizes[2]}, on_cpu.dtype(kFloat));
+  targets_ = ebb::empty({labels.sizes[0]}, on_cpu.dtype(kLong));
   float* pixels = images_.data_ptr<float>();
   for (size_t i = 0; i < images.values.size(); ++i) {
     pixels[i] = static_cast<float>(images.values[i]) / 255.0F;

@@ -91,19 +91,23 @@ class TensorLambda : public TensorTransform<Target> {
   FunctionType function_;
 };
 
-/// (data - mean) / stddev; one value, or one for each channel of [C, H, W] data.
+/// (data - mean) / stddev, on the device of the data; one value, or one for each channel of [C, H, W]
+/// data. `mean` and `stddev` are float32 on the CPU.
 template <typename Target = Tensor>
 struct Normalize : public TensorTransform<Target> {
   Normalize(ArrayRef<double> mean, ArrayRef<double> stddev)
       : mean(per_channel(mean)), stddev(per_channel(stddev)) {}
 
-  Tensor operator()(Tensor input) override { return input.sub(mean).div_(stddev); }
+  Tensor operator()(Tensor input) override {
+    return input.sub(mean.to(input.device())).div_(stddev.to(input.device()));
+  }
 
   Tensor mean, stddev;
 
  private:
   static Tensor per_channel(ArrayRef<double> values) {
-    Tensor result = ebb::empty({static_cast<int64_t>(values.size()), 1, 1}, kFloat);
+    Tensor result = ebb::empty({static_cast<int64_t>(values.size()), 1, 1},
+                               TensorOptions(kCPU).dtype(kFloat));
     for (size_t i = 0; i < values.size(); ++i) {
       result.data_ptr<float>()[i] = static_cast<float>(values[i]);
     }

@@ -129,6 +129,8 @@ TEST_CASE("MNIST reads images in [0, 1] and labels, of any count") {
   ebb::data::datasets::MNIST digits(folder.path.string());
   CHECK(digits.size() == 3);
   CHECK(digits.is_train());
+  CHECK(digits.images().device() == ebb::Device(ebb::kCPU));  // whatever the default device is
+  CHECK(digits.targets().device() == ebb::Device(ebb::kCPU));
   CHECK(digits.images().sizes() == std::vector<int64_t>{3, 1, 28, 28});
   const auto second = digits.get(1);
   CHECK(second.data.sizes() == std::vector<int64_t>{1, 28, 28});

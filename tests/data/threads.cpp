@@ -32,8 +32,9 @@ class Numbers : public data::datasets::Dataset<Numbers> {
 auto stacked(Numbers numbers) { return std::move(numbers).map(data::transforms::Stack<>()); }
 
 std::vector<int64_t> values(const ebb::Tensor& tensor) {
-  const int64_t* begin = tensor.data_ptr<int64_t>();
-  return {begin, begin + tensor.numel()};
+  const ebb::Tensor here = tensor.cpu();
+  const int64_t* begin = here.data_ptr<int64_t>();
+  return {begin, begin + here.numel()};
 }
 
 template <typename Loader>
@@ -115,10 +116,12 @@ TEST_CASE("A loader may be destroyed in the middle of an epoch", "[threads]") {
 TEST_CASE("Random transforms draw the same numbers for any number of workers", "[threads]") {
   const auto noisy = [](size_t workers) {
     ebb::manual_seed(11);
-    auto set =
-        Numbers(24)
-            .map(data::transforms::TensorLambda<>([](ebb::Tensor x) { return x + ebb::rand({2}); }))
-            .map(data::transforms::Stack<>());
+    const auto add_noise = [](ebb::Tensor x) {
+      return x + ebb::rand({2}, ebb::TensorOptions(ebb::kCPU)).to(x.device());
+    };
+    auto set = Numbers(24)
+                   .map(data::transforms::TensorLambda<>(add_noise))
+                   .map(data::transforms::Stack<>());
     auto loader = data::make_data_loader<data::samplers::SequentialSampler>(
         std::move(set), data::DataLoaderOptions().batch_size(4).workers(workers));
     std::vector<ebb::Tensor> all;

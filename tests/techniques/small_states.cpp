@@ -195,11 +195,11 @@ TEST_CASE("on MNIST the loss under Adam8bit stays close to that under Adam") {
   const auto final_loss = [](auto make) {
     ebb::manual_seed(14);
     nn::Sequential net(nn::Linear(784, 32), nn::ReLU(), nn::Linear(32, 10));
-    net->to(ebb::Device(ebb::kCPU));
     const ebb::data::datasets::MNIST digits(EBB_SOURCE_DIR "/examples/data/mnist",
                                             ebb::data::datasets::MNIST::Mode::kTest);
-    const Tensor x = digits.images().slice(0, 0, 512).flatten(1).cpu();
-    const Tensor y = digits.targets().slice(0, 0, 512).cpu();
+    const ebb::Device device = net->parameters().front().device();
+    const Tensor x = digits.images().slice(0, 0, 512).flatten(1).to(device);
+    const Tensor y = digits.targets().slice(0, 0, 512).to(device);
     const auto optimizer = make(net->parameters());
     for (int i = 0; i < 60; ++i) {
       optimizer->zero_grad();
