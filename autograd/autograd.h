@@ -19,7 +19,7 @@ EBB_API void backward(const variable_list& tensors, const variable_list& grad_te
 /// The sum of the gradients of `outputs` with respect to each of `inputs`; `.grad()` stays as it
 /// is. The other arguments are those of `backward`. Throws an Error if an input has no part in the
 /// outputs, unless `allow_unused`: then its gradient is undefined.
-EBB_API variable_list grad(const variable_list& outputs, const variable_list& inputs,
+[[nodiscard]] EBB_API variable_list grad(const variable_list& outputs, const variable_list& inputs,
                            const variable_list& grad_outputs = {},
                            std::optional<bool> retain_graph = std::nullopt,
                            bool create_graph = false, bool allow_unused = false);

@@ -9,6 +9,7 @@
 #endif
 
 #include <ebb/core/error.h>
+#include <ebb/core/memory/registry.h>
 #include <ebb/core/thread_state.h>
 
 namespace ebb {
@@ -126,9 +127,11 @@ struct DefaultGenerators {
 const Generator& default_generator(Device device) {
   DefaultGenerators& generators = DefaultGenerators::instance();
   if (device.is_cpu()) return generators.cpu;
-  EBB_CHECK(device.has_index() && device.index() < kMaxDevices, "default_generator(", device,
-            "): name one device, cuda:0 to cuda:", kMaxDevices - 1);
-  return generators.cuda[device.index()];
+  const DeviceIndex index =
+      device.has_index() ? device.index() : memory::current_device_index(device.type());
+  EBB_CHECK(index < kMaxDevices, "default_generator(", device,
+            "): the last device is cuda:", kMaxDevices - 1);
+  return generators.cuda[index];
 }
 
 void manual_seed(uint64_t seed) {

@@ -71,8 +71,8 @@ class EBB_API Generator {
 };
 
 /// The generator that random ops of `device` draw from when neither the call nor the thread names
-/// another. One for the CPU, one for each CUDA device; all start from kDefaultSeed. Throws an Error
-/// if a CUDA device has no index or one from kMaxDevices on.
+/// another. One for the CPU, one for each CUDA device (kCUDA without an index: the current one); all
+/// start from kDefaultSeed. Throws an Error if the index is kMaxDevices or more.
 EBB_API const Generator& default_generator(Device device = kCPU);
 
 /// Starts the default generators of all devices anew from `seed`. Equal seeds give equal words on

@@ -40,7 +40,13 @@ void report(const std::string& text, cudaError_t error) {
   if (state().print_reports) std::fputs(whole.c_str(), stderr);
   reports().push_back(whole);
   state().sticky = error;
+  state().fault = whole;
   drop_everything();
+}
+
+std::string fault_report() {
+  const std::lock_guard lock(mutex());
+  return state().fault;
 }
 
 std::vector<std::string> take_reports() {
@@ -57,6 +63,7 @@ std::vector<std::string> recover() {
   const std::lock_guard lock(mutex());
   drop_everything();
   state().sticky = cudaSuccess;
+  state().fault.clear();
   last_error() = cudaSuccess;
   return std::exchange(reports(), {});
 }

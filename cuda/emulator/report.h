@@ -9,6 +9,8 @@ namespace ebb::cuda::emulator {
 /// Prints and keeps a report, with the line that reproduces it at its end, and makes all later
 /// calls of the runtime fail with `error`.
 void report(const std::string& text, cudaError_t error);
+/// The report of the fault that makes all calls fail now; "" if there is none.
+std::string fault_report();
 /// The line that ends a report.
 std::string reproduction();
 

@@ -280,6 +280,7 @@ cudaError_t cudaDeviceReset() {
   const Call call("cudaDeviceReset");
   drop_everything();
   state().sticky = cudaSuccess;
+  state().fault.clear();
   last_error() = cudaSuccess;
   return cudaSuccess;
 }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <mutex>
+#include <string>
 
 #include <ebb/cuda/emulator.h>
 #include <ebb/cuda/emulator/random.h>
@@ -28,6 +29,8 @@ struct State {
   Random random{1};
   /// What every call returns after a fault, until recover or cudaDeviceReset.
   cudaError_t sticky = cudaSuccess;
+  /// The report of that fault; "" if it was not the emulator that found it.
+  std::string fault;
 };
 
 /// The state; made on first use, from the environment.

@@ -6,6 +6,9 @@
 #include <string_view>
 
 #include <ebb/core/thread_state.h>
+#if defined(EBB_CUDA_EMULATED)
+#include <ebb/cuda/emulator/report.h>
+#endif
 
 namespace ebb::cuda {
 
@@ -26,6 +29,16 @@ std::string_view short_path(std::string_view path) {
   return root == std::string_view::npos ? path : path.substr(root + 1);
 }
 
+/// What the emulator found, where it is one.
+std::string found_by_emulator() {
+#if defined(EBB_CUDA_EMULATED)
+  const std::string report = emulator::fault_report();
+  return report.empty() ? "" : "\n" + report;
+#else
+  return "";
+#endif
+}
+
 /// What to add to the message of a sticky fault.
 std::string advice(const std::string& fault) {
   std::lock_guard lock(fault_mutex);
@@ -35,7 +48,8 @@ std::string advice(const std::string& fault) {
   first_fault() = fault;
   return "; a kernel that was launched before this call may be the cause: run with "
          "CUDA_LAUNCH_BLOCKING=1 to see which. The device is lost to this process: every further "
-         "call fails, so save what is on the host and start the program again";
+         "call fails, so save what is on the host and start the program again" +
+         found_by_emulator();
 }
 
 }  // namespace

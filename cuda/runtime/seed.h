@@ -10,7 +10,7 @@ namespace ebb::cuda {
 /// Starts the default generator of the current device anew from `seed`. ebb::manual_seed does so for
 /// all devices and the CPU.
 inline void manual_seed(uint64_t seed) {
-  Generator generator = default_generator(Device(kCUDA, memory::current_device_index(kCUDA)));
+  Generator generator = default_generator(kCUDA);
   generator.set_current_seed(seed);
 }
 /// The same for all CUDA devices.

@@ -28,6 +28,7 @@ TEST_CASE("cuda without an index is the current device of the thread") {
     const DeviceGuard guard(DeviceIndex{1});
     CHECK(ebb::cuda::current_device() == 1);
     CHECK(guard.original_device() == test::kCuda0);
+    CHECK(ebb::default_generator(ebb::kCUDA) == ebb::default_generator(kCuda1));
     CHECK(ebb::zeros({2}, ebb::kCUDA).device() == kCuda1);
     int elsewhere = -1;
     std::thread([&] { elsewhere = ebb::cuda::current_device(); }).join();

@@ -179,7 +179,8 @@ TEST_CASE("a fault of a kernel shows at the next synchronisation") {
   ebb::cuda::emulator::recover();
   ebb::cuda::emulator::set_print_reports(true);
   ebb::cuda::forget_sticky_fault();
-  CHECK_THAT(message, Contains("cudaDeviceSynchronize"));
+  CHECK_THAT(message, Contains("cudaDeviceSynchronize") && Contains("stuck_kernel") &&
+                          Contains("reproduce: EBB_CUDA_EMULATOR_SEED="));
 }
 
 // Runs apart, with CUDA_LAUNCH_BLOCKING=1 (tests/CMakeLists.txt).

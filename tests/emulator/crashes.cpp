@@ -150,6 +150,12 @@ TEST_CASE("The same programs without a fault end well") {
 #if defined(EBB_ASAN)
 namespace {
 
+struct alignas(16) Pack {
+  float values[4];
+};
+__global__ void read_pack(const float* data, Pack* out, int64_t offset) {
+  out[0] = *reinterpret_cast<const Pack*>(data + offset);
+}
 __global__ void read_one_more(const char* data, char* out, int64_t offset) {
   out[0] = data[offset];
 }
@@ -192,8 +198,18 @@ TEST_CASE("hidden: local memory", "[.]") {
   launch(write_local, 1, 64, 0, nullptr, 8, out.data());
   static_cast<void>(cudaDeviceSynchronize());
 }
+TEST_CASE("hidden: a pack of 16 bytes that is not aligned", "[.]") {
+  emulator::enable({});
+  const Buffer<float> data(8);
+  const Buffer<Pack> out(1);
+  launch(read_pack, 1, 1, 0, nullptr, data.data(), out.data(), 1);
+  static_cast<void>(cudaDeviceSynchronize());
+}
 TEST_CASE("hidden: all within bounds", "[.]") {
   emulator::enable({});
+  const Buffer<float> floats(8);
+  const Buffer<Pack> pack(1);
+  launch(read_pack, 1, 1, 0, nullptr, floats.data(), pack.data(), 4);
   const Buffer<char> data(1001), out(1);
   const Buffer<int> ints(64);
   launch(read_one_more, 1, 1, 0, nullptr, data.data(), out.data(), 1000);
@@ -201,6 +217,18 @@ TEST_CASE("hidden: all within bounds", "[.]") {
   launch(write_dynamic_shared, 1, 1, 128, nullptr, 31);
   launch(write_local, 1, 64, 0, nullptr, 7, ints.data());
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+TEST_CASE("A misaligned access is reported with its line, the kernel and the thread") {
+  const Outcome outcome = run_hidden("hidden: a pack of 16 bytes that is not aligned");
+  INFO(outcome.output);
+  CHECK(outcome.failed);
+  CHECK_THAT(outcome.output,
+             ContainsSubstring("crashes.cpp:") && ContainsSubstring("misaligned address") &&
+                 ContainsSubstring("which requires 16 byte alignment") &&
+                 ContainsSubstring("in kernel ebb::cuda::(anonymous namespace)::read_pack") &&
+                 ContainsSubstring("running thread (") &&
+                 ContainsSubstring("reproduce: EBB_CUDA_EMULATOR_SEED=3 "));
 }
 
 TEST_CASE("AddressSanitizer's reports name the line, the kernel and the thread") {
