@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <type_traits>
 
 #include <ebb/core/cpu/capability.h>
@@ -54,6 +55,27 @@ struct ElementwiseLoop {
 /// Runs a loop over any operands: converting, broadcasting, on several threads.
 void run(const TensorIterator& iterator, const ElementwiseLoop& loop);
 
+/// The most bytes that a functor's numbers take.
+inline constexpr size_t kMostOpBytes = 32;
+
+/// What a functor has been compiled to: little, since its ops are many. Everything around its loops
+/// is compiled once for all.
+struct ElementwiseFunctor {
+  /// Makes the functor's numbers from its parameters. Null if it has none.
+  using Make = void (*)(void* op, const Scalar* parameters);
+  struct InType {
+    ElementwiseLoop::Function loop;  ///< null if it does not compute in the type
+    Make make;
+  };
+  InType in_type[3];  ///< float, double, int64
+  int8_t arity;
+  bool boolean;  ///< whether its results are bool
+};
+
+/// Runs a functor over operands: adjacent ones of the compute type, if they are few, on the spot.
+void run(const TensorIterator& iterator, const ElementwiseFunctor& functor,
+         const Scalar* parameters);
+
 namespace {
 
 template <typename F, typename T>
@@ -79,57 +101,32 @@ void apply(const void* op, void* out, const void* const* in, int64_t n) {
   }
 }
 
-/// Up to that many elements a number among the operands is repeated on the stack.
-constexpr int64_t kFewElements = 32;
-
-/// Whether all operands are adjacent, or numbers beside few elements, and of the types that the
-/// loop works on: what needs no blocks.
-template <int arity>
-bool is_direct(const TensorIterator& it, ScalarType result) {
-  if (it.dtype(0) != result || !it.is_contiguous(0)) return false;
-  for (int i = 1; i <= arity; ++i) {
-    const bool fits =
-        it.is_contiguous(i) || (it.operand(i).is_scalar && it.numel() <= kFewElements);
-    if (!fits || it.dtype(i) != it.compute_type()) return false;
-  }
-  return true;
+template <typename F, typename T>
+void make(void* op, const Scalar* parameters) {
+  new (op) typename F::template Op<T>(parameters);
 }
 
 template <typename F, typename T>
-void elementwise_in(const TensorIterator& it, const Scalar* parameters) {
+constexpr ElementwiseFunctor::InType in_type() {
   if constexpr (functors::computes_in<F, T>) {
-    const typename F::template Op<T> op(parameters);
-    const ScalarType result = F::result == functors::Result::boolean ? kBool : scalar_type_of<T>;
-    if (it.numel() <= kGrain && is_direct<F::arity>(it, result)) {
-      const void* in[F::arity];
-      T repeated[F::arity][kFewElements];
-      for (int i = 0; i < F::arity; ++i) {
-        in[i] = it.data(i + 1);
-        if (it.is_contiguous(i + 1)) continue;
-        const T number = *static_cast<const T*>(in[i]);
-        for (int64_t k = 0; k < it.numel(); ++k) repeated[i][k] = number;
-        in[i] = repeated[i];
-      }
-      apply<F, T>(&op, it.data(0), in, it.numel());
-      return;
-    }
-    run(it, {&apply<F, T>, &op, F::arity, result});
+    using Op = typename F::template Op<T>;
+    static_assert(sizeof(Op) <= kMostOpBytes && std::is_trivially_destructible_v<Op>);
+    return {&apply<F, T>, std::is_empty_v<Op> ? nullptr : &make<F, T>};
   } else {
-    ebb::detail::raise_unsupported(it.dtype(1));
+    return {nullptr, nullptr};
   }
 }
+
+template <typename F>
+constexpr ElementwiseFunctor kFunctor = {{in_type<F, float>(), in_type<F, double>(),
+                                          in_type<F, int64_t>()},
+                                         F::arity,
+                                         F::result == functors::Result::boolean};
 
 /// The kernel of functor F.
 template <typename F>
 void elementwise(const TensorIterator& it, const Scalar* parameters) {
-  switch (it.compute_type()) {
-    case kFloat:
-      return elementwise_in<F, float>(it, parameters);
-    case kDouble:
-      return elementwise_in<F, double>(it, parameters);
-    default:
-      return elementwise_in<F, int64_t>(it, parameters);
-  }
+  run(it, kFunctor<F>, parameters);
 }
 
 /// The kernels of a list of functors (core/ops/functors/table.h), in its order.

@@ -291,7 +291,7 @@ TEST_CASE("a guard gives this thread, and the pool's threads for it, another gen
   REQUIRE(ebb::current_generator() == ebb::default_generator());
 }
 
-TEST_CASE("an undefined generator and a CUDA device without an index are errors") {
+TEST_CASE("an undefined generator and a device beyond the last are errors") {
   const Generator undefined;
   REQUIRE_FALSE(undefined.defined());
   REQUIRE_THROWS_AS(undefined.current_seed(), ebb::Error);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include <ebb/core/cpu/convert.h>
 #include <ebb/core/cpu/loops.h>
@@ -210,6 +211,49 @@ class Blocks {
   alignas(64) char memory_[kBuffers * kBlock * 8];
 };
 
+/// Up to that many elements a number among the operands is repeated on the stack.
+constexpr int64_t kFewElements = 32;
+
+/// Whether all operands are adjacent, or numbers beside few elements, and of the types that the
+/// loop works on: what needs no blocks.
+bool is_direct(const TensorIterator& it, const ElementwiseLoop& loop) {
+  if (it.dtype(0) != loop.result || !it.is_contiguous(0)) return false;
+  const ScalarType type = it.compute_type();
+  const int64_t size = type == kFloat ? 4 : 8;
+  const bool few = it.numel() <= kFewElements;
+  for (int i = 1; i <= loop.arity; ++i) {
+    if (it.dtype(i) != type) return false;
+    if (it.stride(i, 0) != size && !(few && it.operand(i).is_scalar)) return false;
+  }
+  return true;
+}
+
+template <typename T>
+void repeat(void* to, const void* number, int64_t n) {
+  T value;
+  std::memcpy(&value, number, sizeof value);
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(static_cast<T*>(to) + i, &value, sizeof value);
+  }
+}
+
+void run_directly(const TensorIterator& it, const ElementwiseLoop& loop) {
+  constexpr int kMostInputs = 3;
+  const void* in[kMostInputs];
+  alignas(16) unsigned char repeated[kMostInputs][kFewElements * sizeof(int64_t)];
+  for (int i = 0; i < loop.arity; ++i) {
+    in[i] = it.data(i + 1);
+    if (!it.operand(i + 1).is_scalar) continue;
+    if (it.compute_type() == kFloat) {
+      repeat<float>(repeated[i], in[i], it.numel());
+    } else {
+      repeat<int64_t>(repeated[i], in[i], it.numel());
+    }
+    in[i] = repeated[i];
+  }
+  loop.function(loop.op, it.data(0), in, it.numel());
+}
+
 }  // namespace
 
 const Load* loads(ScalarType compute_type) {
@@ -228,6 +272,18 @@ const Store* stores(ScalarType from) {
 void run(const TensorIterator& iterator, const ElementwiseLoop& loop) {
   parallel_for(0, iterator.numel(), kGrain,
                [&](int64_t begin, int64_t end) { Blocks(iterator, loop).run(begin, end); });
+}
+
+void run(const TensorIterator& iterator, const ElementwiseFunctor& functor,
+         const Scalar* parameters) {
+  const ScalarType type = iterator.compute_type();
+  const auto& [function, make] = functor.in_type[type == kFloat ? 0 : type == kDouble ? 1 : 2];
+  if (function == nullptr) ebb::detail::raise_unsupported(iterator.dtype(1));
+  alignas(16) char op[kMostOpBytes];
+  if (make != nullptr) make(op, parameters);
+  const ElementwiseLoop loop{function, op, functor.arity, functor.boolean ? kBool : type};
+  if (iterator.numel() <= kGrain && is_direct(iterator, loop)) return run_directly(iterator, loop);
+  run(iterator, loop);
 }
 
 }  // namespace ebb::cpu::EBB_CPU_CAPABILITY
