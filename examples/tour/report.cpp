@@ -3,25 +3,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "facts.h"
+#include "text.h"
 
 namespace tour {
 
 namespace {
-
-/// "1,234,567"
-std::string grouped(int64_t value) {
-  const std::string digits = std::to_string(value < 0 ? -value : value);
-  std::string text = value < 0 ? "-" : "";
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
 
 void print_row(const std::string& label, int64_t first, int64_t second) {
   std::printf("  %-34s %14s %14s\n", label.c_str(), grouped(first).c_str(),
@@ -104,7 +93,7 @@ void check_writable(const std::string& path) {
   std::filesystem::remove(temporary, status);
 }
 
-void write_json(const Facts& facts, const Options& options) {
+nlohmann::ordered_json to_json(const Facts& facts, const Options& options) {
   nlohmann::ordered_json json;
   json["test_accuracy"] = facts.test_accuracy;
   json["device"] = facts.device;
@@ -132,20 +121,23 @@ void write_json(const Facts& facts, const Options& options) {
   }
   json["evaluation"] = {{"peak_bytes_with_graph", facts.evaluation_peak_with_grad},
                         {"peak_bytes_no_grad", facts.evaluation_peak_no_grad}};
+  return json;
+}
 
-  const std::string temporary = temporary_name(options.json);
+void write_json(const std::string& path, const nlohmann::ordered_json& json) {
+  const std::string temporary = temporary_name(path);
   errno = 0;
   std::ofstream file(temporary);
   file << json.dump(2) << '\n';
   file.close();
   std::error_code status;
-  if (file && temporary != options.json) {
-    std::filesystem::rename(temporary, options.json, status);
+  if (file && temporary != path) {
+    std::filesystem::rename(temporary, path, status);
   }
   if (!file || status) {
     if (status) errno = status.value();
-    if (temporary != options.json) std::filesystem::remove(temporary, status);
-    fail_to_write(options.json);
+    if (temporary != path) std::filesystem::remove(temporary, status);
+    fail_to_write(path);
   }
 }
 

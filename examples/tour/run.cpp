@@ -109,9 +109,9 @@ class Digits : public data::datasets::Dataset<Digits> {
 };
 
 auto pipeline(const Options& options, data::datasets::MNIST::Mode mode) {
-  const size_t most = options.digits > 0 ? static_cast<size_t>(options.digits)
-                      : options.quick    ? 1024
-                                         : SIZE_MAX;
+  const size_t most = options.digits > 0  ? static_cast<size_t>(options.digits)
+                      : options.is_part() ? 1024
+                                          : SIZE_MAX;
   return Digits(data::datasets::MNIST(options.data, mode), most)
       .map(data::transforms::Normalize<>(0.1307, 0.3081))
       .map(data::transforms::Stack<>());
@@ -204,7 +204,7 @@ void train_and_evaluate(const Options& options, ebb::Device device, Facts& facts
   ebb::optim::StepLR schedule(optimizer, /*step_size=*/2, /*gamma=*/0.5);
 
   const int64_t batches = (train_size + options.batch_size - 1) / options.batch_size;
-  const int epochs = options.quick ? 1 : options.epochs;
+  const int epochs = options.is_part() ? 1 : options.epochs;
   const Progress progress(epochs, batches);
   for (int epoch = 1; epoch <= epochs; ++epoch) {
     double total_loss = 0;
