@@ -65,6 +65,39 @@ Tensor& trunc_() const;
 /// -1, 0 or 1. Its gradient is zero.
 Tensor sign() const;
 Tensor& sign_() const;
+/// The inverse sine.
+Tensor asin() const;
+Tensor& asin_() const;
+/// The inverse cosine.
+Tensor acos() const;
+Tensor& acos_() const;
+/// The inverse tangent.
+Tensor atan() const;
+Tensor& atan_() const;
+/// The hyperbolic sine.
+Tensor sinh() const;
+Tensor& sinh_() const;
+/// The hyperbolic cosine.
+Tensor cosh() const;
+Tensor& cosh_() const;
+/// The inverse hyperbolic sine.
+Tensor asinh() const;
+Tensor& asinh_() const;
+/// The inverse hyperbolic cosine.
+Tensor acosh() const;
+Tensor& acosh_() const;
+/// The inverse hyperbolic tangent.
+Tensor atanh() const;
+Tensor& atanh_() const;
+/// 1 - erf(self), exact where that is small.
+Tensor erfc() const;
+Tensor& erfc_() const;
+/// 2 to the power of self.
+Tensor exp2() const;
+Tensor& exp2_() const;
+/// self - trunc(self). Floating point only.
+Tensor frac() const;
+Tensor& frac_() const;
 /// Whether self is zero, as bool.
 Tensor logical_not() const;
 Tensor& logical_not_() const;
@@ -87,6 +120,24 @@ Tensor& tanh_() const;
 Tensor sigmoid() const;
 Tensor& sigmoid_() const;
 Tensor& silu_() const;
+Tensor& leaky_relu_(const Scalar& negative_slope = 0.01) const;
+Tensor& elu_(const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1) const;
+Tensor& celu_(const Scalar& alpha = 1.0) const;
+Tensor& selu_() const;
+Tensor& hardtanh_(const Scalar& min_val = -1, const Scalar& max_val = 1) const;
+Tensor& relu6_() const;
+Tensor& hardsigmoid_() const;
+Tensor& hardswish_() const;
+Tensor& mish_() const;
+/// self, or zero where |self| <= lambd.
+Tensor hardshrink(const Scalar& lambd = 0.5) const;
+Tensor& threshold_(const Scalar& threshold, const Scalar& value) const;
+/// log(self / (1 - self)), self cut off to [eps, 1 - eps] if eps is given.
+Tensor logit(std::optional<double> eps = {}) const;
+Tensor& logit_(std::optional<double> eps = {}) const;
+/// self where self > 0, else weight * self, with one weight or one for each of dimension 1 (He et
+/// al., 2015).
+Tensor prelu(const Tensor& weight) const;
 /// self + alpha * other.
 Tensor add(const Tensor& other, const Scalar& alpha = 1) const;
 Tensor& add_(const Tensor& other, const Scalar& alpha = 1) const;
@@ -129,6 +180,25 @@ Tensor pow(const Tensor& exponent) const;
 Tensor& pow_(const Tensor& exponent) const;
 Tensor pow(const Scalar& exponent) const;
 Tensor& pow_(const Scalar& exponent) const;
+/// The rest of the quotient rounded towards zero: it has the sign of self.
+Tensor fmod(const Tensor& other) const;
+Tensor& fmod_(const Tensor& other) const;
+Tensor fmod(const Scalar& other) const;
+Tensor& fmod_(const Scalar& other) const;
+/// The larger number; NaN only where both are.
+Tensor fmax(const Tensor& other) const;
+/// The smaller number; NaN only where both are.
+Tensor fmin(const Tensor& other) const;
+/// The angle of the point (other, self), in (-pi, pi].
+Tensor atan2(const Tensor& other) const;
+Tensor& atan2_(const Tensor& other) const;
+/// sqrt(self^2 + other^2) without overflow. Floating point only.
+Tensor hypot(const Tensor& other) const;
+Tensor& hypot_(const Tensor& other) const;
+/// self with NaN and the infinities replaced: by default 0, the largest and the least number of
+/// the dtype.
+Tensor nan_to_num(std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {}) const;
+Tensor& nan_to_num_(std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {}) const;
 /// The larger element; NaN wins. Where both are equal each gets half of the gradient.
 Tensor maximum(const Tensor& other) const;
 /// The smaller element; NaN wins. Where both are equal each gets half of the gradient.

@@ -132,6 +132,72 @@ inline Tensor Tensor::sign() const {
 inline Tensor& Tensor::sign_() const {
   return const_cast<Tensor&>(ebb::sign_(*this));
 }
+inline Tensor Tensor::asin() const {
+  return ebb::asin(*this);
+}
+inline Tensor& Tensor::asin_() const {
+  return const_cast<Tensor&>(ebb::asin_(*this));
+}
+inline Tensor Tensor::acos() const {
+  return ebb::acos(*this);
+}
+inline Tensor& Tensor::acos_() const {
+  return const_cast<Tensor&>(ebb::acos_(*this));
+}
+inline Tensor Tensor::atan() const {
+  return ebb::atan(*this);
+}
+inline Tensor& Tensor::atan_() const {
+  return const_cast<Tensor&>(ebb::atan_(*this));
+}
+inline Tensor Tensor::sinh() const {
+  return ebb::sinh(*this);
+}
+inline Tensor& Tensor::sinh_() const {
+  return const_cast<Tensor&>(ebb::sinh_(*this));
+}
+inline Tensor Tensor::cosh() const {
+  return ebb::cosh(*this);
+}
+inline Tensor& Tensor::cosh_() const {
+  return const_cast<Tensor&>(ebb::cosh_(*this));
+}
+inline Tensor Tensor::asinh() const {
+  return ebb::asinh(*this);
+}
+inline Tensor& Tensor::asinh_() const {
+  return const_cast<Tensor&>(ebb::asinh_(*this));
+}
+inline Tensor Tensor::acosh() const {
+  return ebb::acosh(*this);
+}
+inline Tensor& Tensor::acosh_() const {
+  return const_cast<Tensor&>(ebb::acosh_(*this));
+}
+inline Tensor Tensor::atanh() const {
+  return ebb::atanh(*this);
+}
+inline Tensor& Tensor::atanh_() const {
+  return const_cast<Tensor&>(ebb::atanh_(*this));
+}
+inline Tensor Tensor::erfc() const {
+  return ebb::erfc(*this);
+}
+inline Tensor& Tensor::erfc_() const {
+  return const_cast<Tensor&>(ebb::erfc_(*this));
+}
+inline Tensor Tensor::exp2() const {
+  return ebb::exp2(*this);
+}
+inline Tensor& Tensor::exp2_() const {
+  return const_cast<Tensor&>(ebb::exp2_(*this));
+}
+inline Tensor Tensor::frac() const {
+  return ebb::frac(*this);
+}
+inline Tensor& Tensor::frac_() const {
+  return const_cast<Tensor&>(ebb::frac_(*this));
+}
 inline Tensor Tensor::logical_not() const {
   return ebb::logical_not(*this);
 }
@@ -173,6 +239,48 @@ inline Tensor& Tensor::sigmoid_() const {
 }
 inline Tensor& Tensor::silu_() const {
   return const_cast<Tensor&>(ebb::silu_(*this));
+}
+inline Tensor& Tensor::leaky_relu_(const Scalar& negative_slope) const {
+  return const_cast<Tensor&>(ebb::leaky_relu_(*this, negative_slope));
+}
+inline Tensor& Tensor::elu_(const Scalar& alpha, const Scalar& scale, const Scalar& input_scale) const {
+  return const_cast<Tensor&>(ebb::elu_(*this, alpha, scale, input_scale));
+}
+inline Tensor& Tensor::celu_(const Scalar& alpha) const {
+  return const_cast<Tensor&>(ebb::celu_(*this, alpha));
+}
+inline Tensor& Tensor::selu_() const {
+  return const_cast<Tensor&>(ebb::selu_(*this));
+}
+inline Tensor& Tensor::hardtanh_(const Scalar& min_val, const Scalar& max_val) const {
+  return const_cast<Tensor&>(ebb::hardtanh_(*this, min_val, max_val));
+}
+inline Tensor& Tensor::relu6_() const {
+  return const_cast<Tensor&>(ebb::relu6_(*this));
+}
+inline Tensor& Tensor::hardsigmoid_() const {
+  return const_cast<Tensor&>(ebb::hardsigmoid_(*this));
+}
+inline Tensor& Tensor::hardswish_() const {
+  return const_cast<Tensor&>(ebb::hardswish_(*this));
+}
+inline Tensor& Tensor::mish_() const {
+  return const_cast<Tensor&>(ebb::mish_(*this));
+}
+inline Tensor Tensor::hardshrink(const Scalar& lambd) const {
+  return ebb::hardshrink(*this, lambd);
+}
+inline Tensor& Tensor::threshold_(const Scalar& threshold, const Scalar& value) const {
+  return const_cast<Tensor&>(ebb::threshold_(*this, threshold, value));
+}
+inline Tensor Tensor::logit(std::optional<double> eps) const {
+  return ebb::logit(*this, eps);
+}
+inline Tensor& Tensor::logit_(std::optional<double> eps) const {
+  return const_cast<Tensor&>(ebb::logit_(*this, eps));
+}
+inline Tensor Tensor::prelu(const Tensor& weight) const {
+  return ebb::prelu(*this, weight);
 }
 inline Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const {
   return ebb::add(*this, other, alpha);
@@ -275,6 +383,42 @@ inline Tensor Tensor::pow(const Scalar& exponent) const {
 }
 inline Tensor& Tensor::pow_(const Scalar& exponent) const {
   return const_cast<Tensor&>(ebb::pow_(*this, exponent));
+}
+inline Tensor Tensor::fmod(const Tensor& other) const {
+  return ebb::fmod(*this, other);
+}
+inline Tensor& Tensor::fmod_(const Tensor& other) const {
+  return const_cast<Tensor&>(ebb::fmod_(*this, other));
+}
+inline Tensor Tensor::fmod(const Scalar& other) const {
+  return ebb::fmod(*this, other);
+}
+inline Tensor& Tensor::fmod_(const Scalar& other) const {
+  return const_cast<Tensor&>(ebb::fmod_(*this, other));
+}
+inline Tensor Tensor::fmax(const Tensor& other) const {
+  return ebb::fmax(*this, other);
+}
+inline Tensor Tensor::fmin(const Tensor& other) const {
+  return ebb::fmin(*this, other);
+}
+inline Tensor Tensor::atan2(const Tensor& other) const {
+  return ebb::atan2(*this, other);
+}
+inline Tensor& Tensor::atan2_(const Tensor& other) const {
+  return const_cast<Tensor&>(ebb::atan2_(*this, other));
+}
+inline Tensor Tensor::hypot(const Tensor& other) const {
+  return ebb::hypot(*this, other);
+}
+inline Tensor& Tensor::hypot_(const Tensor& other) const {
+  return const_cast<Tensor&>(ebb::hypot_(*this, other));
+}
+inline Tensor Tensor::nan_to_num(std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf) const {
+  return ebb::nan_to_num(*this, nan, posinf, neginf);
+}
+inline Tensor& Tensor::nan_to_num_(std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf) const {
+  return const_cast<Tensor&>(ebb::nan_to_num_(*this, nan, posinf, neginf));
 }
 inline Tensor Tensor::maximum(const Tensor& other) const {
   return ebb::maximum(*this, other);

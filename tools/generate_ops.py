@@ -78,6 +78,9 @@ class Op:
     variants: list[str] = field(default_factory=lambda: ["function", "method"])
     kernels: list[str] = field(default_factory=list)
     autocast: str = "none"
+    gradient: str = ""
+    curvature: str = ""
+    node: str = ""
     saves: str = ""
     doc: str = ""
 
@@ -124,7 +127,7 @@ def parse(path):
                 if not set(value.split("/")) <= set(AUTOCAST_CLASSES):
                     sys.exit(f"{where}: autocast is one of {', '.join(AUTOCAST_CLASSES)}")
                 ops[-1].autocast = value
-            elif key in ("saves", "doc"):
+            elif key in ("saves", "doc", "gradient", "curvature", "node"):
                 setattr(ops[-1], key, value)
             else:
                 sys.exit(f"{where}: cannot read {line!r}")
@@ -264,6 +267,81 @@ def functor_table_header(ops):
     return text + "\n}  // namespace ebb::functors\n"
 
 
+def mentions(expression, name):
+    return re.search(rf"\b{name}\b", expression) is not None
+
+
+def node_name(op):
+    return op.node or "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
+
+
+def lambda_of(parameters, kept, numbers, expression):
+    """A function of `parameters`, one of them what is kept, and of the numbers it mentions."""
+    named = [p if mentions(expression, p.split("&")[-1].strip()) else p.split("&")[0] + "&"
+             for p in parameters]
+    used = [(i, n) for i, n in enumerate(numbers) if mentions(expression, n.name)]
+    named.append("const Scalar*" + (" numbers" if used else ""))
+    body = "".join(f"const Scalar& {n.name} = numbers[{i}]; " for i, n in used)
+    return f"[]({', '.join(named)}) -> Tensor {{ {body}return {expression}; }}"
+
+
+def unary_row(op, numbers):
+    kept = next((k for k in ("self", "result") if mentions(op.gradient, k)), None)
+    gradient = lambda_of(["const Tensor& grad", f"const Tensor& {kept or 'kept'}"], kept, numbers,
+                         op.gradient)
+    in_place = f'"{op.name}_"' if "inplace" in op.variants else "nullptr"
+    autocast = "" if op.autocast == "none" else f', autocast_of("{op.name}")'
+    return (f'constexpr UnaryOp k_{op.name} = {{"{op.name}", {in_place}, "{node_name(op)}",\n'
+            f"    ElementwiseOp::{op.kernels[0]}, Keeps::{kept or 'nothing'},\n"
+            f"    {gradient}{autocast}}};\n")
+
+
+def backward_row(op, parameters, numbers):
+    curvature = "nullptr"
+    if op.curvature != "0":
+        curvature = lambda_of([f"const Tensor& {parameters[1].name}"], None, numbers, op.curvature)
+    return (f'constexpr ActivationBackward k_{op.name} = {{"{op.name}",'
+            f' "{node_name(op)}",\n    ElementwiseOp::{op.kernels[0]}, {curvature}}};\n')
+
+
+def elementwise_table(ops):
+    """The ops that are no more than a functor and a gradient."""
+    rows, functions = "", ""
+    for op in ops:
+        if not op.gradient and not op.curvature:
+            continue
+        parameters = op.overloads[0].parameters
+        tensors = 1 if op.gradient else 2
+        numbers = parameters[tensors:]
+        arguments = ", ".join(p.name for p in parameters[:tensors])
+        if numbers:
+            arguments += ", {" + ", ".join(p.name for p in numbers) + "}"
+        declared = join_parameters(parameters, with_default=False)
+        if op.curvature:
+            rows += backward_row(op, parameters, numbers)
+            functions += (f"Tensor {op.name}({declared}) {{\n"
+                          f"  return activation_backward(k_{op.name}, {arguments});\n}}\n")
+            continue
+        rows += unary_row(op, numbers)
+        functions += f"Tensor {op.name}({declared}) {{ return unary(k_{op.name}, {arguments}); }}\n"
+        if "inplace" in op.variants:
+            functions += (f"const Tensor& {op.name}_({declared}) {{\n"
+                          f"  return unary_(k_{op.name}, {arguments});\n}}\n")
+    return NOTICE + """
+#include <numbers>
+
+#include <ebb/autograd/ops/curvature.h>
+#include <ebb/autograd/ops/elementwise.h>
+
+namespace ebb {
+
+using namespace autograd;
+
+namespace {
+
+""" + rows + "\n}  // namespace\n\n" + functions + "\n}  // namespace ebb\n"
+
+
 def autocast_header(ops):
     text = "#pragma once\n\n" + NOTICE + """
 #include <cstdint>
@@ -350,6 +428,7 @@ def outputs(ops):
     return {
         "autograd/ops/functions.h": functions_header(ops),
         "autograd/ops/autocast_table.h": autocast_header(ops),
+        "autograd/ops/elementwise_table.cpp": elementwise_table(ops),
         "autograd/tensor_methods.h": methods_header(ops),
         "autograd/tensor_methods_inline.h": methods_inline_header(ops),
         "core/ops/elementwise_ops.h": elementwise_header(ops),

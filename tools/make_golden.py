@@ -1,14 +1,15 @@
 #!/usr/bin/python3
-"""Writes tests/golden/ops.txt and rnn.txt: inputs, results and gradients as PyTorch computes them.
+"""Writes tests/golden/ops.txt, elementwise.txt and rnn.txt: inputs, results and gradients as PyTorch computes them.
 
 Needs PyTorch (Debian's python3-torch will do):  /usr/bin/python3 tools/make_golden.py
 
 One case a block: `case NAME`, its `input`s, its `output`s, and a `grad` for each floating-point
 input: that of the sum over the outputs, each multiplied by the cosine of its elements' numbers.
 Each tensor is written as dtype, sizes (comma-separated) and elements. The names are those of the
-tables in tests/golden/ops.cpp and rnn.cpp.
+tables in the files beside them.
 """
 
+import math
 import pathlib
 
 import torch
@@ -242,6 +243,42 @@ cell_case("lstm cell", "lstm")
 cell_case("gru cell", "gru")
 
 
+torch.manual_seed(21)
+ELEMENTWISE_CASES = {}
+
+
+def elementwise_case(name, inputs, function):
+    ELEMENTWISE_CASES[name] = (inputs, function)
+
+
+for name in ["atan", "sinh", "cosh", "asinh", "erfc", "exp2", "frac"]:
+    elementwise_case(name, [normal(3, 4) * 2], getattr(torch, name))
+for name in ["asin", "acos", "atanh"]:
+    elementwise_case(name, [uniform(-0.9, 0.9, 3, 4)], getattr(torch, name))
+elementwise_case("acosh", [uniform(1.1, 4, 3, 4)], torch.acosh)
+for name in ["elu", "selu", "celu", "leaky_relu", "hardtanh", "relu6", "hardsigmoid", "hardswish",
+             "softplus", "mish", "softsign", "tanhshrink", "softshrink", "hardshrink"]:
+    elementwise_case(name, [normal(5, 6) * 4], getattr(F, name))
+elementwise_case("log_sigmoid", [normal(5, 6) * 4], F.logsigmoid)
+elementwise_case("elu alpha", [normal(3, 4)], lambda x: F.elu(x, 0.3))
+elementwise_case("celu alpha", [normal(3, 4)], lambda x: F.celu(x, 1.7))
+elementwise_case("leaky_relu slope", [normal(3, 4)], lambda x: F.leaky_relu(x, 0.3))
+elementwise_case("hardtanh bounds", [normal(3, 4)], lambda x: F.hardtanh(x, -0.3, 0.9))
+elementwise_case("softplus beta", [normal(3, 4) * 4], lambda x: F.softplus(x, 2.5, 3))
+elementwise_case("softshrink lambd", [normal(3, 4)], lambda x: F.softshrink(x, 0.9))
+elementwise_case("hardshrink lambd", [normal(3, 4)], lambda x: F.hardshrink(x, 0.9))
+elementwise_case("threshold", [normal(3, 4)], lambda x: F.threshold(x, 0.2, -3))
+elementwise_case("logit", [uniform(0.05, 0.95, 3, 4)], torch.logit)
+elementwise_case("logit eps", [uniform(0.01, 0.99, 3, 4)], lambda x: torch.logit(x, 0.2))
+elementwise_case("prelu", [normal(2, 3, 4), normal(3)], F.prelu)
+elementwise_case("prelu one weight", [normal(2, 3, 4), normal(1)], F.prelu)
+for name in ["fmod", "fmax", "fmin", "atan2", "hypot"]:
+    elementwise_case(name, [normal(3, 4), uniform(0.3, 2, 4)], getattr(torch, name))
+elementwise_case("integer fmod", [integers(-9, 9, 12), integers(1, 4, 12)], torch.fmod)
+elementwise_case("nan_to_num", [torch.tensor([1.0, -2, math.inf, -math.inf, math.nan],
+                                             dtype=torch.float64)], torch.nan_to_num)
+
+
 def text(tensor):
     sizes = ",".join(str(size) for size in tensor.shape) or "-"
     dtype = str(tensor.dtype).removeprefix("torch.")
@@ -267,7 +304,8 @@ def run(name, inputs, function):
 
 def main():
     folder = pathlib.Path(__file__).parent.parent / "tests/golden"
-    for file, cases in (("ops.txt", CASES), ("rnn.txt", RNN_CASES)):
+    for file, cases in (("ops.txt", CASES), ("elementwise.txt", ELEMENTWISE_CASES),
+                        ("rnn.txt", RNN_CASES)):
         lines = []
         for name, (inputs, function) in cases.items():
             lines += run(name, inputs, function)

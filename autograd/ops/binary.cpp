@@ -71,13 +71,6 @@ auto div_formula(const Scalar& divisor) {
   return [divisor](Backward& b) { b.set(0, b.grad() / divisor); };
 }
 
-auto remainder_formula(Recorder& r, const Tensor& self, const Tensor& other) {
-  return [self = r.save_if(r.needs(1), self), other = r.save_if(r.needs(1), other)](Backward& b) {
-    if (b.needs(0)) b.set(0, b.grad());
-    if (b.needs(1)) b.set(1, -b.grad() * div(b.get(self), b.get(other), "floor"));
-  };
-}
-
 /// n x^(n-1), where 0^0 counts as 0.
 Tensor pow_slope(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
   if (exponent.equal(0)) return zero(grad);
@@ -351,31 +344,6 @@ Tensor div_trunc(const Tensor& self, const Tensor& other) {
 }
 const Tensor& div_trunc_(const Tensor& self, const Tensor& other) {
   return rounded_div_("div_trunc_", self, other, "trunc");
-}
-
-Tensor remainder(const Tensor& self, const Tensor& other) {
-  return differentiable(
-      "remainder", "RemainderBackward0", {self, other},
-      [&] { return ops::remainder(Form::fresh, self, other); },
-      [&](Recorder& r) { return remainder_formula(r, self, other); });
-}
-const Tensor& remainder_(const Tensor& self, const Tensor& other) {
-  return differentiable_(
-      "remainder_", "RemainderBackward0", self, {self, other},
-      [&] { ops::remainder(Form::in_place, self, other); },
-      [&](Recorder& r) { return remainder_formula(r, self, other); });
-}
-Tensor remainder(const Tensor& self, const Scalar& other) {
-  return differentiable(
-      "remainder", "RemainderBackward0", {self},
-      [&] { return ops::remainder(Form::fresh, self, other); },
-      [&](Recorder&) { return identity_formula(); });
-}
-const Tensor& remainder_(const Tensor& self, const Scalar& other) {
-  return differentiable_(
-      "remainder_", "RemainderBackward0", self, {self},
-      [&] { ops::remainder(Form::in_place, self, other); },
-      [&](Recorder&) { return identity_formula(); });
 }
 
 // --- pow ---

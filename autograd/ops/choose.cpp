@@ -27,6 +27,17 @@ auto extremum_formula(Recorder& r, const Tensor& self, const Tensor& other, bool
   };
 }
 
+/// As extremum, but a number wins over NaN; where both are equal the first is chosen.
+auto number_formula(Recorder& r, const Tensor& self, const Tensor& other, bool largest) {
+  return [largest, self = r.save(self), other = r.save(other)](Backward& b) {
+    const Tensor x = b.get(self);
+    const Tensor y = b.get(other);
+    const Tensor first = logical_or(largest ? x >= y : x <= y, y.isnan());
+    if (b.needs(0)) b.set(0, where(first, b.grad(), Scalar(0)));
+    if (b.needs(1)) b.set(1, b.grad().masked_fill(first, 0));
+  };
+}
+
 auto clamp_formula(Recorder& r, const Tensor& self, const std::optional<Scalar>& min,
                    const std::optional<Scalar>& max) {
   return [min, max, self = r.save(self)](Backward& b) {
@@ -79,6 +90,23 @@ Tensor minimum(const Tensor& self, const Tensor& other) {
         return ops::elementwise(ElementwiseOp::Minimum, {self, other});
       },
       [&](Recorder& r) { return extremum_formula(r, self, other, false); });
+}
+
+Tensor fmax(const Tensor& self, const Tensor& other) {
+  return differentiable(
+      "fmax", "FmaxBackward0", {self, other},
+      [&] {
+        return ops::elementwise(ElementwiseOp::Fmax, {self, other});
+      },
+      [&](Recorder& r) { return number_formula(r, self, other, true); });
+}
+Tensor fmin(const Tensor& self, const Tensor& other) {
+  return differentiable(
+      "fmin", "FminBackward0", {self, other},
+      [&] {
+        return ops::elementwise(ElementwiseOp::Fmin, {self, other});
+      },
+      [&](Recorder& r) { return number_formula(r, self, other, false); });
 }
 
 Tensor clamp(const Tensor& self, const std::optional<Scalar>& min,

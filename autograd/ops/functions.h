@@ -81,6 +81,39 @@ EBB_API const Tensor& trunc_(const Tensor& self);
 /// -1, 0 or 1. Its gradient is zero.
 EBB_API Tensor sign(const Tensor& self);
 EBB_API const Tensor& sign_(const Tensor& self);
+/// The inverse sine.
+EBB_API Tensor asin(const Tensor& self);
+EBB_API const Tensor& asin_(const Tensor& self);
+/// The inverse cosine.
+EBB_API Tensor acos(const Tensor& self);
+EBB_API const Tensor& acos_(const Tensor& self);
+/// The inverse tangent.
+EBB_API Tensor atan(const Tensor& self);
+EBB_API const Tensor& atan_(const Tensor& self);
+/// The hyperbolic sine.
+EBB_API Tensor sinh(const Tensor& self);
+EBB_API const Tensor& sinh_(const Tensor& self);
+/// The hyperbolic cosine.
+EBB_API Tensor cosh(const Tensor& self);
+EBB_API const Tensor& cosh_(const Tensor& self);
+/// The inverse hyperbolic sine.
+EBB_API Tensor asinh(const Tensor& self);
+EBB_API const Tensor& asinh_(const Tensor& self);
+/// The inverse hyperbolic cosine.
+EBB_API Tensor acosh(const Tensor& self);
+EBB_API const Tensor& acosh_(const Tensor& self);
+/// The inverse hyperbolic tangent.
+EBB_API Tensor atanh(const Tensor& self);
+EBB_API const Tensor& atanh_(const Tensor& self);
+/// 1 - erf(self), exact where that is small.
+EBB_API Tensor erfc(const Tensor& self);
+EBB_API const Tensor& erfc_(const Tensor& self);
+/// 2 to the power of self.
+EBB_API Tensor exp2(const Tensor& self);
+EBB_API const Tensor& exp2_(const Tensor& self);
+/// self - trunc(self). Floating point only.
+EBB_API Tensor frac(const Tensor& self);
+EBB_API const Tensor& frac_(const Tensor& self);
 /// Whether self is zero, as bool.
 EBB_API Tensor logical_not(const Tensor& self);
 EBB_API const Tensor& logical_not_(const Tensor& self);
@@ -111,6 +144,55 @@ EBB_API const Tensor& sigmoid_(const Tensor& self);
 /// self * sigmoid(self).
 EBB_API Tensor silu(const Tensor& self);
 EBB_API const Tensor& silu_(const Tensor& self);
+/// self where self > 0, else negative_slope * self. Floating point only.
+EBB_API Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope = 0.01);
+EBB_API const Tensor& leaky_relu_(const Tensor& self, const Scalar& negative_slope = 0.01);
+/// scale * (self where self > 0, else alpha * (exp(input_scale * self) - 1)) (Clevert et al.,
+/// 2016).
+EBB_API Tensor elu(const Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1);
+EBB_API const Tensor& elu_(const Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1);
+/// elu(self, alpha, 1, 1 / alpha) (Barron, 2017).
+EBB_API Tensor celu(const Tensor& self, const Scalar& alpha = 1.0);
+EBB_API const Tensor& celu_(const Tensor& self, const Scalar& alpha = 1.0);
+/// elu with the two constants that keep mean and variance (Klambauer et al., 2017).
+EBB_API Tensor selu(const Tensor& self);
+EBB_API const Tensor& selu_(const Tensor& self);
+/// self, cut off below min_val and above max_val.
+EBB_API Tensor hardtanh(const Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1);
+EBB_API const Tensor& hardtanh_(const Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1);
+/// hardtanh(self, 0, 6).
+EBB_API Tensor relu6(const Tensor& self);
+EBB_API const Tensor& relu6_(const Tensor& self);
+/// relu6(self + 3) / 6.
+EBB_API Tensor hardsigmoid(const Tensor& self);
+EBB_API const Tensor& hardsigmoid_(const Tensor& self);
+/// self * relu6(self + 3) / 6 (Howard et al., 2019).
+EBB_API Tensor hardswish(const Tensor& self);
+EBB_API const Tensor& hardswish_(const Tensor& self);
+/// log(1 + exp(beta * self)) / beta, or self where beta * self > threshold.
+EBB_API Tensor softplus(const Tensor& self, const Scalar& beta = 1, const Scalar& threshold = 20);
+/// self * tanh(softplus(self)) (Misra, 2019).
+EBB_API Tensor mish(const Tensor& self);
+EBB_API const Tensor& mish_(const Tensor& self);
+/// log(sigmoid(self)), exact far from zero.
+EBB_API Tensor log_sigmoid(const Tensor& self);
+/// self / (1 + |self|).
+EBB_API Tensor softsign(const Tensor& self);
+/// self moved towards zero by lambd, zero within it.
+EBB_API Tensor softshrink(const Tensor& self, const Scalar& lambd = 0.5);
+/// self, or zero where |self| <= lambd.
+EBB_API Tensor hardshrink(const Tensor& self, const Scalar& lambd = 0.5);
+/// self - tanh(self).
+EBB_API Tensor tanhshrink(const Tensor& self);
+/// self where self > threshold, else value.
+EBB_API Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value);
+EBB_API const Tensor& threshold_(const Tensor& self, const Scalar& threshold, const Scalar& value);
+/// log(self / (1 - self)), self cut off to [eps, 1 - eps] if eps is given.
+EBB_API Tensor logit(const Tensor& self, std::optional<double> eps = {});
+EBB_API const Tensor& logit_(const Tensor& self, std::optional<double> eps = {});
+/// self where self > 0, else weight * self, with one weight or one for each of dimension 1 (He et
+/// al., 2015).
+EBB_API Tensor prelu(const Tensor& self, const Tensor& weight);
 /// grad_output where result > threshold, else 0: the gradient of relu.
 EBB_API Tensor threshold_backward(const Tensor& grad_output, const Tensor& result, const Scalar& threshold);
 /// grad_output * (1 - result^2).
@@ -121,6 +203,24 @@ EBB_API Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& result)
 EBB_API Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_view approximate = "none");
 /// The gradient of silu.
 EBB_API Tensor silu_backward(const Tensor& grad_output, const Tensor& self);
+/// The gradient of leaky_relu; self may be its result if negative_slope >= 0.
+EBB_API Tensor leaky_relu_backward(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope);
+/// The gradient of elu, from its result if is_result, else from self.
+EBB_API Tensor elu_backward(const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& self_or_result);
+/// The gradient of hardtanh; self may be its result.
+EBB_API Tensor hardtanh_backward(const Tensor& grad_output, const Tensor& self, const Scalar& min_val, const Scalar& max_val);
+/// The gradient of hardsigmoid.
+EBB_API Tensor hardsigmoid_backward(const Tensor& grad_output, const Tensor& self);
+/// The gradient of hardswish.
+EBB_API Tensor hardswish_backward(const Tensor& grad_output, const Tensor& self);
+/// The gradient of softplus.
+EBB_API Tensor softplus_backward(const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold);
+/// The gradient of mish.
+EBB_API Tensor mish_backward(const Tensor& grad_output, const Tensor& self);
+/// The gradient of log_sigmoid.
+EBB_API Tensor log_sigmoid_backward(const Tensor& grad_output, const Tensor& self);
+/// The gradient of softsign.
+EBB_API Tensor softsign_backward(const Tensor& grad_output, const Tensor& self);
 
 // --- binary ---
 
@@ -174,6 +274,25 @@ EBB_API const Tensor& pow_(const Tensor& self, const Tensor& exponent);
 EBB_API Tensor pow(const Tensor& self, const Scalar& exponent);
 EBB_API const Tensor& pow_(const Tensor& self, const Scalar& exponent);
 EBB_API Tensor pow(const Scalar& self, const Tensor& exponent);
+/// The rest of the quotient rounded towards zero: it has the sign of self.
+EBB_API Tensor fmod(const Tensor& self, const Tensor& other);
+EBB_API const Tensor& fmod_(const Tensor& self, const Tensor& other);
+EBB_API Tensor fmod(const Tensor& self, const Scalar& other);
+EBB_API const Tensor& fmod_(const Tensor& self, const Scalar& other);
+/// The larger number; NaN only where both are.
+EBB_API Tensor fmax(const Tensor& self, const Tensor& other);
+/// The smaller number; NaN only where both are.
+EBB_API Tensor fmin(const Tensor& self, const Tensor& other);
+/// The angle of the point (other, self), in (-pi, pi].
+EBB_API Tensor atan2(const Tensor& self, const Tensor& other);
+EBB_API const Tensor& atan2_(const Tensor& self, const Tensor& other);
+/// sqrt(self^2 + other^2) without overflow. Floating point only.
+EBB_API Tensor hypot(const Tensor& self, const Tensor& other);
+EBB_API const Tensor& hypot_(const Tensor& self, const Tensor& other);
+/// self with NaN and the infinities replaced: by default 0, the largest and the least number of
+/// the dtype.
+EBB_API Tensor nan_to_num(const Tensor& self, std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {});
+EBB_API const Tensor& nan_to_num_(const Tensor& self, std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {});
 /// The larger element; NaN wins. Where both are equal each gets half of the gradient.
 EBB_API Tensor maximum(const Tensor& self, const Tensor& other);
 /// The smaller element; NaN wins. Where both are equal each gets half of the gradient.

@@ -73,6 +73,13 @@ void check_integer_divisor(ScalarType common, const Argument& divisor) {
             "ZeroDivisionError: an element of the integer divisor is zero");
 }
 
+/// An op whose integer divisor must not be zero.
+TensorBase divide(ElementwiseOp op, Form form, const Argument& self, const Argument& other) {
+  const ScalarType common = result_type({self, other});
+  check_integer_divisor(common, other);
+  return run(op, form, common, {self, other});
+}
+
 }  // namespace
 
 TensorBase elementwise(ElementwiseOp op, Form form, Arguments inputs, const Scalar* parameters) {
@@ -107,17 +114,16 @@ TensorBase div(Form form, const Argument& self, const Argument& other,
   if (!rounding_mode) return elementwise(ElementwiseOp::Div, form, {self, other});
   EBB_CHECK(*rounding_mode == "floor" || *rounding_mode == "trunc",
             "rounding_mode is absent, \"floor\" or \"trunc\", but found \"", *rounding_mode, "\"");
-  const ScalarType common = result_type({self, other});
-  check_integer_divisor(common, other);
-  const ElementwiseOp op =
-      *rounding_mode == "floor" ? ElementwiseOp::DivFloor : ElementwiseOp::DivTrunc;
-  return run(op, form, common, {self, other});
+  return divide(*rounding_mode == "floor" ? ElementwiseOp::DivFloor : ElementwiseOp::DivTrunc, form,
+                self, other);
 }
 
 TensorBase remainder(Form form, const Argument& self, const Argument& other) {
-  const ScalarType common = result_type({self, other});
-  check_integer_divisor(common, other);
-  return run(ElementwiseOp::Remainder, form, common, {self, other});
+  return divide(ElementwiseOp::Remainder, form, self, other);
+}
+
+TensorBase fmod(Form form, const Argument& self, const Argument& other) {
+  return divide(ElementwiseOp::Fmod, form, self, other);
 }
 
 TensorBase pow(Form form, const Argument& self, const Argument& exponent) {

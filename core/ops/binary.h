@@ -21,6 +21,7 @@ EBB_API TensorBase rsub(const Argument& self, const Argument& other, const Scala
 EBB_API TensorBase div(Form form, const Argument& self, const Argument& other,
                        std::optional<std::string_view> rounding_mode = {});
 EBB_API TensorBase remainder(Form form, const Argument& self, const Argument& other);
+EBB_API TensorBase fmod(Form form, const Argument& self, const Argument& other);
 EBB_API TensorBase pow(Form form, const Argument& self, const Argument& exponent);
 EBB_API TensorBase clamp(Form form, const TensorBase& self, const std::optional<Scalar>& min,
                          const std::optional<Scalar>& max);

@@ -20,6 +20,7 @@ TEST_CASE("Elementwise ops of empty tensors give empty tensors, broadcast") {
     if (family != "unary" && family != "activation" && family != "binary" && family != "compare") {
       continue;
     }
+    if (described.name == "prelu") continue;  // whose weight belongs to channels
     for (const auto& op_case : op_cases::all()) {
       if (op_case.op() != described.name || op_case.op() == "equal" || op_case.op() == "allclose") {
         continue;

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <set>
 #include <ebb/autograd/factories.h>
 
 #include "catch.h"
@@ -60,19 +61,20 @@ std::vector<GoldenCase> load_golden(const std::string& path) {
   return cases;
 }
 
-void check_close(const ebb::Tensor& ours, const ebb::Tensor& expected) {
+void check_close(const ebb::Tensor& ours, const ebb::Tensor& expected, double epsilon) {
   REQUIRE(ours.sizes().vec() == expected.sizes().vec());
   REQUIRE(ours.scalar_type() == expected.scalar_type());
   const ebb::Tensor a = ours.detach().cpu().to(ebb::kDouble).contiguous();
   const ebb::Tensor b = expected.cpu().to(ebb::kDouble).contiguous();
   for (int64_t i = 0; i < a.numel(); ++i) {
     INFO("element " << i);
-    CHECK(a.data_ptr<double>()[i] == Approx(b.data_ptr<double>()[i]).epsilon(1e-9).margin(1e-10));
+    CHECK(a.data_ptr<double>()[i] ==
+          Approx(b.data_ptr<double>()[i]).epsilon(epsilon).margin(epsilon / 10));
   }
 }
 
 void check_gradients(const GoldenCase& golden, const std::vector<ebb::Tensor>& leaves,
-                     const std::vector<ebb::Tensor>& outputs) {
+                     const std::vector<ebb::Tensor>& outputs, double epsilon) {
   if (golden.grads.empty()) return;
   ebb::Tensor total = ebb::zeros({}, ebb::kDouble);
   for (const ebb::Tensor& output : outputs) {
@@ -85,6 +87,29 @@ void check_gradients(const GoldenCase& golden, const std::vector<ebb::Tensor>& l
   for (const auto& [input, expected] : golden.grads) {
     INFO("gradient of input " << input);
     REQUIRE(leaves[input].grad().defined());
-    check_close(leaves[input].grad(), expected);
+    check_close(leaves[input].grad(), expected, epsilon);
+  }
+}
+
+void check_golden(const std::string& path, const GoldenTable& table, double epsilon) {
+  std::set<std::string> seen;
+  for (const GoldenCase& golden : load_golden(path)) {
+    const auto op = table.find(golden.name);
+    if (op == table.end()) continue;
+    INFO(golden.name);
+    seen.insert(golden.name);
+    std::vector<ebb::Tensor> leaves;
+    for (const ebb::Tensor& input : golden.inputs) {
+      leaves.push_back(input.clone());
+      if (input.is_floating_point()) leaves.back().requires_grad_();
+    }
+    const std::vector<ebb::Tensor> outputs = op->second(leaves);
+    REQUIRE(outputs.size() == golden.outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) check_close(outputs[i], golden.outputs[i], epsilon);
+    check_gradients(golden, leaves, outputs, epsilon);
+  }
+  for (const auto& [name, op] : table) {
+    INFO(name << " is not in " << path << ": run tools/make_golden.py");
+    CHECK(seen.count(name) == 1);
   }
 }

@@ -37,7 +37,7 @@ Op ternary(F f) {
   return [f](const Tensors& x) { return list(f(x[0], x[1], x[2])); };
 }
 
-using Table = std::map<std::string, Op>;
+using Table = GoldenTable;
 
 Table elementwise_ops() {
   Table table;
@@ -252,48 +252,22 @@ Table loss_ops() {
   };
 }
 
-void check_case(const GoldenCase& golden, const Op& op) {
-  INFO(golden.name);
-  Tensors leaves;
-  for (const Tensor& input : golden.inputs) {
-    leaves.push_back(input.clone());
-    if (input.is_floating_point()) leaves.back().requires_grad_();
-  }
-  const Tensors outputs = op(leaves);
-  REQUIRE(outputs.size() == golden.outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) check_close(outputs[i], golden.outputs[i]);
-  check_gradients(golden, leaves, outputs);
-}
-
-/// Runs the cases whose names are in the table; each must be in the file.
-void check_table(const Table& table) {
-  std::set<std::string> seen;
-  for (const GoldenCase& golden : load_golden(EBB_SOURCE_DIR "/tests/golden/ops.txt")) {
-    const auto op = table.find(golden.name);
-    if (op == table.end()) continue;
-    seen.insert(golden.name);
-    check_case(golden, op->second);
-  }
-  for (const auto& [name, op] : table) {
-    INFO(name << " is not in ops.txt: run tools/make_golden.py");
-    CHECK(seen.count(name) == 1);
-  }
-}
+const std::string kFile = EBB_SOURCE_DIR "/tests/golden/ops.txt";
 
 }  // namespace
 
 TEST_CASE("elementwise ops and their gradients agree with PyTorch") {
-  check_table(elementwise_ops());
+  check_golden(kFile, elementwise_ops());
 }
 TEST_CASE("reductions, scans and sorts and their gradients agree with PyTorch") {
-  check_table(reduce_ops());
+  check_golden(kFile, reduce_ops());
 }
-TEST_CASE("indexing and its gradients agree with PyTorch") { check_table(index_ops()); }
-TEST_CASE("views and joins and their gradients agree with PyTorch") { check_table(shape_ops()); }
+TEST_CASE("indexing and its gradients agree with PyTorch") { check_golden(kFile, index_ops()); }
+TEST_CASE("views and joins and their gradients agree with PyTorch") { check_golden(kFile, shape_ops()); }
 TEST_CASE("products, convolution, pooling and norms and their gradients agree with PyTorch") {
-  check_table(layer_ops());
+  check_golden(kFile, layer_ops());
 }
-TEST_CASE("losses and their gradients agree with PyTorch") { check_table(loss_ops()); }
+TEST_CASE("losses and their gradients agree with PyTorch") { check_golden(kFile, loss_ops()); }
 
 TEST_CASE("each golden case is tried") {
   std::set<std::string> names;
@@ -301,7 +275,7 @@ TEST_CASE("each golden case is tried") {
        {elementwise_ops(), reduce_ops(), index_ops(), shape_ops(), layer_ops(), loss_ops()}) {
     for (const auto& [name, op] : table) names.insert(name);
   }
-  for (const GoldenCase& golden : load_golden(EBB_SOURCE_DIR "/tests/golden/ops.txt")) {
+  for (const GoldenCase& golden : load_golden(kFile)) {
     INFO(golden.name);
     CHECK(names.count(golden.name) == 1);
   }

@@ -12,6 +12,11 @@ using ebb::Tensor;
 Argument real(std::string name, std::vector<int64_t> sizes) {
   return {std::move(name), std::move(sizes)};
 }
+Argument above_one(std::string name, std::vector<int64_t> sizes) {
+  Argument made = real(std::move(name), std::move(sizes));
+  made.shift = 1;
+  return made;
+}
 Argument optional_real(std::string name, std::vector<int64_t> sizes) {
   auto argument = real(std::move(name), std::move(sizes));
   argument.optional = true;
@@ -52,7 +57,7 @@ Tensors make_arguments(const Case& op_case) {
   for (const auto& argument : op_case.arguments) {
     switch (argument.kind) {
       case Argument::Kind::real:
-        arguments.push_back(ebb::rand(argument.sizes) * 0.8 + 0.1);
+        arguments.push_back(ebb::rand(argument.sizes) * 0.8 + (0.1 + argument.shift));
         break;
       case Argument::Kind::index:
         arguments.push_back(ebb::randint(0, argument.bound, argument.sizes, ebb::kLong));

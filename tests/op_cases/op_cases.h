@@ -26,10 +26,14 @@ struct Argument {
 
   /// Whether the op has a gradient for it.
   bool differentiable = true;
+
+  double shift = 0;  ///< added to real elements
 };
 
 /// Float32 elements in (0.1, 0.9), in the domain of every op.
 Argument real(std::string name, std::vector<int64_t> sizes);
+/// Float32 elements in (1.1, 1.9).
+Argument above_one(std::string name, std::vector<int64_t> sizes);
 /// As real, of an argument that may be undefined.
 Argument optional_real(std::string name, std::vector<int64_t> sizes);
 /// As real, of an argument that gets no gradient.

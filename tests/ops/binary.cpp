@@ -29,6 +29,12 @@ const Case kCases[] = {
     {"div_trunc", [](const Tensor& a, const Tensor& b) { return div_trunc(a, b); },
      [](double a, double b) { return std::trunc(a / b); }},
     {"remainder", [](const Tensor& a, const Tensor& b) { return a % b; }, floor_mod},
+    {"fmod", [](const Tensor& a, const Tensor& b) { return fmod(a, b); },
+     [](double a, double b) { return std::fmod(a, b); }},
+    {"fmax", [](const Tensor& a, const Tensor& b) { return fmax(a, b); },
+     [](double a, double b) { return std::fmax(a, b); }},
+    {"fmin", [](const Tensor& a, const Tensor& b) { return fmin(a, b); },
+     [](double a, double b) { return std::fmin(a, b); }},
     {"maximum", [](const Tensor& a, const Tensor& b) { return maximum(a, b); },
      [](double a, double b) { return a > b ? a : b; }},
     {"minimum", [](const Tensor& a, const Tensor& b) { return minimum(a, b); },
@@ -353,6 +359,19 @@ TEST_CASE("the gradients of two-tensor arithmetic are right to second order") {
   check("mul", [](const Inputs& in) { return in[0] * in[1]; });
   check("div", [](const Inputs& in) { return in[0] / in[1]; });
   check("remainder", [](const Inputs& in) { return remainder(in[0], in[1]); });
+  check("fmod", [](const Inputs& in) { return fmod(in[0], in[1]); });
+  check("fmax", [](const Inputs& in) { return fmax(in[0], in[1]); });
+  check("fmin", [](const Inputs& in) { return fmin(in[0], in[1]); });
+  check("atan2", [](const Inputs& in) { return atan2(in[0], in[1]); });
+  check("hypot", [](const Inputs& in) { return hypot(in[0], in[1]); });
+  check("atan2_", [](const Inputs& in) {
+    Tensor y = in[0].expand({2, 3}) * 1;
+    return y.atan2_(in[1]);
+  });
+  check("hypot_", [](const Inputs& in) {
+    Tensor y = in[0].expand({2, 3}) * 1;
+    return y.hypot_(in[1]);
+  });
   check("pow", [](const Inputs& in) { return in[0].abs().pow(in[1]); });
   check("maximum", [](const Inputs& in) { return maximum(in[0], in[1]); });
   check("minimum", [](const Inputs& in) { return minimum(in[0], in[1]); });
@@ -393,6 +412,76 @@ TEST_CASE("the gradients of arithmetic with numbers are right to second order") 
   check("clamp_min", [](const Inputs& in) { return in[0].clamp_min(1); });
   check("clamp_max", [](const Inputs& in) { return in[0].clamp_max(1); });
   check("remainder", [](const Inputs& in) { return in[0] % 0.9; });
+  check("fmod", [](const Inputs& in) { return in[0].fmod(0.9); });
+  check("fmod_", [](const Inputs& in) {
+    Tensor x = in[0] * 1;
+    return x.fmod_(0.9);
+  });
+}
+
+TEST_CASE("fmax and fmin prefer numbers to NaN, and the gradient goes where they came from") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Tensor a = leaf({nan, 1, nan, 2}, {4});
+  const Tensor b = leaf({3, nan, nan, 2}, {4});
+  const Tensor larger = fmax(a, b);
+  CHECK(values(larger.slice(0, 0, 2)) == Doubles{3, 1});
+  CHECK(std::isnan(larger[2].item<double>()));
+  larger.sum().backward();
+  CHECK(values(a.grad()) == Doubles{0, 1, 1, 1});
+  CHECK(values(b.grad()) == Doubles{1, 0, 0, 0});
+  CHECK(values(fmin(a, b).slice(0, 0, 2)) == Doubles{3, 1});
+}
+
+TEST_CASE("atan2 knows all quadrants and hypot does not overflow") {
+  const Tensor y = of({1, 1, -1, -1, 0}, {5}), x = of({1, -1, -1, 1, -1}, {5});
+  check_values(atan2(y, x), {M_PI / 4, 3 * M_PI / 4, -3 * M_PI / 4, -M_PI / 4, M_PI});
+  CHECK(atan2(of({1}, {1}, kInt64), of({2}, {1}, kInt64)).scalar_type() == kFloat);
+  check_values(hypot(of({3e300}, {1}), of({4e300}, {1})), {5e300});
+  CHECK_THAT(error_of([] { hypot(of({3}, {1}, kInt64), of({4}, {1}, kInt64)); }),
+             ContainsSubstring("hypot") && ContainsSubstring("Long"));
+}
+
+TEST_CASE("nan_to_num replaces NaN and the infinities by what fits the dtype") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Doubles edges = {nan, infinity, -infinity, 2};
+  CHECK(values(nan_to_num(of(edges, {4}, kHalf))) == Doubles{0, 65504, -65504, 2});
+  CHECK(values(nan_to_num(of(edges, {4}, kBFloat16)))[1] == 0x1.fep127);
+  CHECK(values(nan_to_num(of(edges, {4}, kFloat)))[1] == std::numeric_limits<float>::max());
+  CHECK(values(nan_to_num(of(edges, {4}, kDouble), 1, 5, -6)) == Doubles{1, 5, -6, 2});
+  CHECK(values(nan_to_num(of({3}, {1}, kInt32))) == Doubles{3});
+  const Tensor x = leaf(edges, {4});
+  nan_to_num(x, 1, 5, -6).sum().backward();
+  CHECK(values(x.grad()) == Doubles{0, 0, 0, 1});
+  Tensor y = of(edges, {4});
+  CHECK(values(y.nan_to_num_(1, 5, -6)) == Doubles{1, 5, -6, 2});
+}
+
+TEST_CASE("logit cuts off at eps, where its gradient is zero") {
+  const Tensor x = leaf({0.001, 0.25, 0.999}, {3});
+  const Tensor y = logit(x, 0.1);
+  check_values(y, {std::log(0.1 / 0.9), std::log(1.0 / 3), std::log(0.9 / 0.1)});
+  y.sum().backward();
+  check_values(x.grad(), {0, 1 / (0.25 * 0.75), 0});
+  CHECK(std::isnan(logit(of({1.5}, {1})).item<double>()));
+  CHECK(logit(of({1}, {1})).item<double>() == std::numeric_limits<double>::infinity());
+  auto op = [](const Inputs& in) { return logit(in[0]); };
+  CHECK(testing::gradcheck(op, {leaf({0.2, 0.7}, {2})}));
+  CHECK(testing::gradgradcheck(op, {leaf({0.2, 0.7}, {2})}));
+}
+
+TEST_CASE("prelu has one weight, or one for each channel") {
+  const Tensor x = of({1, -2, -3, 4, -5, 6}, {1, 3, 2});
+  check_values(prelu(x, of({0.5}, {1})), {1, -1, -1.5, 4, -2.5, 6});
+  check_values(prelu(x, of({0.5, 2, 3}, {3})), {1, -1, -6, 4, -15, 6});
+  auto op = [](const Inputs& in) { return prelu(in[0], in[1]); };
+  const Doubles numbers = {1, -2, -3, 4, -5, 6};
+  for (const Tensor& weight : {leaf({0.3}, {1}), leaf({0.3}, {}), leaf({0.3, 0.1, 2}, {3})}) {
+    CHECK(testing::gradcheck(op, {leaf(numbers, {1, 3, 2}), weight}));
+    CHECK(testing::gradgradcheck(op, {leaf(numbers, {1, 3, 2}), weight}));
+  }
+  CHECK_THAT(error_of([&] { prelu(x, of({1, 2}, {2})); }),
+             ContainsSubstring("3 channels") && ContainsSubstring("[1, 3, 2]"));
 }
 
 TEST_CASE("the gradients of choosing and of three-tensor arithmetic are right") {

@@ -40,6 +40,16 @@ const Case kOfFloatingDtype[] = {
     {"tan", ebb::tan, tan_, std::tan, -1, 1},
     {"erf", ebb::erf, erf_, std::erf, -3, 3},
     {"tanh", ebb::tanh, tanh_, std::tanh, -3, 3},
+    {"asin", ebb::asin, asin_, std::asin, -0.9, 0.9},
+    {"acos", ebb::acos, acos_, std::acos, -0.9, 0.9},
+    {"atan", ebb::atan, atan_, std::atan, -3, 3},
+    {"sinh", ebb::sinh, sinh_, std::sinh, -3, 3},
+    {"cosh", ebb::cosh, cosh_, std::cosh, -3, 3},
+    {"asinh", ebb::asinh, asinh_, std::asinh, -3, 3},
+    {"acosh", ebb::acosh, acosh_, std::acosh, 1.1, 9},
+    {"atanh", ebb::atanh, atanh_, std::atanh, -0.9, 0.9},
+    {"erfc", ebb::erfc, erfc_, std::erfc, -3, 2},
+    {"exp2", ebb::exp2, exp2_, std::exp2, -5, 5},
 };
 
 // Ops that keep integers.

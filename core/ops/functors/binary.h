@@ -250,6 +250,50 @@ struct Addcdiv : Elementwise<3, Result::same, Types::floating> {
   };
 };
 
+/// The rest of a / b rounded towards zero: it has the sign of a.
+struct Fmod : Elementwise<2> {
+  template <typename T>
+  struct Op : NoParameters {
+    using NoParameters::NoParameters;
+    EBB_INLINE T operator()(T a, T b) const {
+      if constexpr (std::is_integral_v<T>)
+        return detail::modulo(a, b);
+      else
+        return std::fmod(a, b);
+    }
+  };
+};
+
+using ElementwisePair = Elementwise<2>;
+// The other number wins over NaN.
+EBB_BINARY_FUNCTOR(Fmax, ElementwisePair, is_nan(b) || a > b ? a : b);
+EBB_BINARY_FUNCTOR(Fmin, ElementwisePair, is_nan(b) || a < b ? a : b);
+
+using FloatingPair = Elementwise<2, Result::floating, Types::floating>;
+using FloatingPairOnly = Elementwise<2, Result::same, Types::floating>;
+EBB_BINARY_FUNCTOR(Atan2, FloatingPair, std::atan2(a, b));
+EBB_BINARY_FUNCTOR(Hypot, FloatingPairOnly, std::hypot(a, b));
+
+/// Parameters: what stands for NaN, infinity and -infinity.
+struct NanToNum : Elementwise<1> {
+  template <typename T>
+  struct Op {
+    EBB_INLINE explicit Op(const Scalar* parameters)
+        : nan(parameters[0].to<T>()), high(parameters[1].to<T>()), low(parameters[2].to<T>()) {}
+    EBB_INLINE T operator()(T x) const {
+      if constexpr (std::is_integral_v<T>) {
+        return x;
+      } else {
+        constexpr T infinity = std::numeric_limits<T>::infinity();
+        return is_nan(x) ? nan : x == infinity ? high : x == -infinity ? low : x;
+      }
+    }
+    T nan;
+    T high;
+    T low;
+  };
+};
+
 namespace detail {
 /// Exact at both ends, whichever is nearer is the base.
 template <typename T>

@@ -40,6 +40,25 @@ struct NoParameters {
   EBB_INLINE explicit NoParameters(const Scalar*) {}
 };
 
+/// A functor of one number `x` (of type T) without parameters: its name, its facts, what it gives.
+#define EBB_UNARY_FUNCTOR(Name, Facts, ...)                          \
+  struct Name : Facts {                                             \
+    template <typename T>                                           \
+    struct Op : NoParameters {                                      \
+      using NoParameters::NoParameters;                             \
+      EBB_INLINE auto operator()(T x) const { return __VA_ARGS__; } \
+    };                                                              \
+  }
+/// A functor of two numbers `a` and `b` without parameters.
+#define EBB_BINARY_FUNCTOR(Name, Facts, ...)                              \
+  struct Name : Facts {                                                  \
+    template <typename T>                                                \
+    struct Op : NoParameters {                                           \
+      using NoParameters::NoParameters;                                  \
+      EBB_INLINE auto operator()(T a, T b) const { return __VA_ARGS__; } \
+    };                                                                   \
+  }
+
 // Integers wrap around, as in NumPy and LibTorch.
 
 template <typename T>

@@ -10,14 +10,9 @@ namespace ebb::functors {
 
 using Floating = Elementwise<1, Result::floating, Types::floating>;
 using Predicate = Elementwise<1, Result::boolean>;
+using FloatingOnly = Elementwise<1, Result::same, Types::floating>;
 
-struct Neg : Elementwise<1> {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return negate(x); }
-  };
-};
+EBB_UNARY_FUNCTOR(Neg, Elementwise<1>, negate(x));
 
 struct Abs : Elementwise<1> {
   template <typename T>
@@ -33,117 +28,34 @@ struct Abs : Elementwise<1> {
   };
 };
 
-struct Exp : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return math::exp(x); }
-  };
-};
+EBB_UNARY_FUNCTOR(Exp, Floating, math::exp(x));
+EBB_UNARY_FUNCTOR(Expm1, Floating, std::expm1(x));
+EBB_UNARY_FUNCTOR(Log, Floating, math::log(x));
+EBB_UNARY_FUNCTOR(Log2, Floating, std::log2(x));
+EBB_UNARY_FUNCTOR(Log10, Floating, std::log10(x));
+EBB_UNARY_FUNCTOR(Log1p, Floating, std::log1p(x));
+EBB_UNARY_FUNCTOR(Sqrt, Floating, std::sqrt(x));
+EBB_UNARY_FUNCTOR(Rsqrt, Floating, T{1} / std::sqrt(x));
+EBB_UNARY_FUNCTOR(Square, Elementwise<1>, multiply(x, x));
+EBB_UNARY_FUNCTOR(Reciprocal, Floating, T{1} / x);
+EBB_UNARY_FUNCTOR(Sin, Floating, std::sin(x));
+EBB_UNARY_FUNCTOR(Cos, Floating, std::cos(x));
+EBB_UNARY_FUNCTOR(Tan, Floating, std::tan(x));
+EBB_UNARY_FUNCTOR(Erf, Floating, math::erf(x));
 
-struct Expm1 : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return std::expm1(x); }
-  };
-};
+EBB_UNARY_FUNCTOR(Asin, Floating, std::asin(x));
+EBB_UNARY_FUNCTOR(Acos, Floating, std::acos(x));
+EBB_UNARY_FUNCTOR(Atan, Floating, std::atan(x));
+EBB_UNARY_FUNCTOR(Sinh, Floating, std::sinh(x));
+EBB_UNARY_FUNCTOR(Cosh, Floating, std::cosh(x));
+EBB_UNARY_FUNCTOR(Asinh, Floating, std::asinh(x));
+EBB_UNARY_FUNCTOR(Acosh, Floating, std::acosh(x));
+EBB_UNARY_FUNCTOR(Atanh, Floating, std::atanh(x));
+EBB_UNARY_FUNCTOR(Erfc, Floating, std::erfc(x));
+EBB_UNARY_FUNCTOR(Exp2, Floating, std::exp2(x));
 
-struct Log : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return math::log(x); }
-  };
-};
-
-struct Log2 : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return std::log2(x); }
-  };
-};
-
-struct Log10 : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return std::log10(x); }
-  };
-};
-
-struct Log1p : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return std::log1p(x); }
-  };
-};
-
-struct Sqrt : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return std::sqrt(x); }
-  };
-};
-
-struct Rsqrt : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return T{1} / std::sqrt(x); }
-  };
-};
-
-struct Square : Elementwise<1> {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return multiply(x, x); }
-  };
-};
-
-struct Reciprocal : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return T{1} / x; }
-  };
-};
-
-struct Sin : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return std::sin(x); }
-  };
-};
-
-struct Cos : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return std::cos(x); }
-  };
-};
-
-struct Tan : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return std::tan(x); }
-  };
-};
-
-struct Erf : Floating {
-  template <typename T>
-  struct Op : NoParameters {
-    using NoParameters::NoParameters;
-    EBB_INLINE T operator()(T x) const { return math::erf(x); }
-  };
-};
+/// The sign is that of x.
+EBB_UNARY_FUNCTOR(Frac, FloatingOnly, x - std::trunc(x));
 
 // Rounding leaves integers as they are.
 
