@@ -1,6 +1,7 @@
 #include <ebb/core/memory/page.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <ebb/core/memory/page_parts.h>
 #include <ebb/core/memory/report_file.h>
@@ -65,31 +66,63 @@ bool is_worth_showing(const DeviceRecording& device) {
   return !device.events.empty() || !device.segments.empty();
 }
 
-int64_t peak_of(const NamedRecording& run) {
-  int64_t most = 0;
+/// What the device that had the most in use held then.
+struct Height {
+  int64_t bytes = 0;
+  CategoryBytes categories{};
+};
+
+Height height_of(const NamedRecording& run) {
+  Height most;
   for (const DeviceRecording& device : run.recording.devices) {
-    most = std::max(most, find_peak(device).allocated);
+    const Peak peak = find_peak(device);
+    if (peak.allocated <= most.bytes) continue;
+    Playback at_peak(device);
+    at_peak.go_to(peak.position);
+    most = {peak.allocated, at_peak.categories()};
   }
   return most;
 }
 
-/// The peaks of all runs side by side.
-std::string comparison(const std::vector<NamedRecording>& runs) {
-  std::vector<int64_t> peaks;
-  for (const NamedRecording& run : runs) peaks.push_back(peak_of(run));
-  const int64_t most = std::max<int64_t>(1, *std::max_element(peaks.begin(), peaks.end()));
+std::string title_of(const NamedRecording& run) {
+  return run.group.empty() ? run.name : run.group + ": " + run.name;
+}
+
+/// The peaks of the runs of a group, side by side.
+std::string comparison(const std::vector<NamedRecording>& runs, const std::string& group) {
+  std::vector<std::pair<size_t, Height>> heights;
+  int64_t most = 1;
+  CategoryBytes all{};
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].group != group) continue;
+    const Height& height = heights.emplace_back(i, height_of(runs[i])).second;
+    most = std::max(most, height.bytes);
+    for (size_t c = 0; c < all.size(); ++c) all[c] += height.categories[c];
+  }
   std::string label;
   std::string bars;
-  for (size_t i = 0; i < runs.size(); ++i) {
+  for (const auto& [i, height] : heights) {
     const std::string run = escaped(runs[i].name);
-    label += run + ' ' + nice(peaks[i]) + "; ";
+    label += run + ' ' + nice(height.bytes) + "; ";
     bars += text_of("<div class=name><span><a href=\"#run%zu\">", i) + run + "</a></span><span>" +
-            nice(peaks[i]) + " (" + exact(peaks[i]) +
-            text_of(")</span></div><div class=bar><i class=c0 style=\"width:%.2f%%\"></i></div>",
-                    100.0 * static_cast<double>(peaks[i]) / static_cast<double>(most));
+            nice(height.bytes) + " (" + exact(height.bytes) + ")</span></div>" +
+            stacked_bar(height.categories, most);
   }
-  return "<section><h2>Peak bytes, side by side</h2><div role=group aria-label=\"Peaks: " + label +
-         "\">" + bars + "</div></section>\n";
+  return (group.empty() ? "" : "<h3>" + escaped(group) + "</h3>") +
+         "<div role=group aria-label=\"Peaks: " + label + "\">" + bars + "</div><div class=keys>" +
+         colour_keys(all) + "</div>";
+}
+
+std::string comparisons(const std::vector<NamedRecording>& runs) {
+  std::vector<std::string> groups;
+  for (const NamedRecording& run : runs) {
+    if (std::find(groups.begin(), groups.end(), run.group) == groups.end()) {
+      groups.push_back(run.group);
+    }
+  }
+  std::string out = "<section><h2>Peak bytes, side by side</h2>";
+  for (const std::string& group : groups) out += comparison(runs, group);
+  return out + "</section>\n";
 }
 
 std::string where(const DeviceRecording& device, const Peak& peak) {
@@ -128,12 +161,12 @@ void write_page(const std::string& path, const std::vector<NamedRecording>& reco
   file.append(kHead);
   file.append(colours() + "</style><title>" + escaped(title) + "</title></head><body><h1>" +
               escaped(title) + "</h1>\n");
-  if (recordings.size() > 1) file.append(comparison(recordings));
+  if (recordings.size() > 1) file.append(comparisons(recordings));
   const auto runs = static_cast<int>(std::max<size_t>(1, recordings.size()));
   const int columns = std::min(kMostColumns, kAllColumns / runs + 1);
   for (size_t i = 0; i < recordings.size(); ++i) {
     const NamedRecording& run = recordings[i];
-    file.append(text_of("<section id=run%zu><h2>", i) + escaped(run.name) + "</h2>\n");
+    file.append(text_of("<section id=run%zu><h2>", i) + escaped(title_of(run)) + "</h2>\n");
     if (!run.note.empty()) file.append("<p class=note>" + escaped(run.note) + "</p>\n");
     bool is_empty = true;
     for (const DeviceRecording& device : run.recording.devices) {

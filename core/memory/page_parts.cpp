@@ -12,7 +12,7 @@ namespace ebb::memory::detail {
 
 namespace {
 
-using Bytes = std::array<int64_t, kCategories>;
+using Bytes = CategoryBytes;
 
 constexpr int kWidth = 1000;   // of the pictures, in their own units
 constexpr int kHeight = 1000;  // of the picture over time
@@ -106,19 +106,6 @@ std::string table_of(const char* summary, std::initializer_list<const char*> hea
                     "</summary><div class=scroll><table><thead><tr>";
   for (const char* head : heads) out += "<th scope=col>" + std::string(head) + "</th>";
   return out + "</tr></thead><tbody>" + rows + "</tbody></table></div></details>\n";
-}
-
-/// A bar of the categories; `whole` is as wide as the page.
-std::string stacked_bar(const Bytes& bytes, int64_t whole) {
-  std::string bar = "<div class=bar>";
-  for (int c = 0; c < kCategories; ++c) {
-    const int64_t part = bytes[static_cast<size_t>(c)];
-    if (part == 0) continue;
-    bar += text_of("<i class=c%d style=\"width:%.2f%%\" title=\"%s: %s\"></i>", c,
-                   100.0 * static_cast<double>(part) / static_cast<double>(whole), name_of(c),
-                   nice(part).c_str());
-  }
-  return bar + "</div>";
 }
 
 /// Bytes under a name: a scope or an op.
@@ -220,6 +207,28 @@ std::string exact(int64_t bytes) {
   return digits;
 }
 
+std::string stacked_bar(const CategoryBytes& bytes, int64_t whole) {
+  std::string bar = "<div class=bar>";
+  for (int c = 0; c < kCategories; ++c) {
+    const int64_t part = bytes[static_cast<size_t>(c)];
+    if (part == 0) continue;
+    bar += text_of("<i class=c%d style=\"width:%.2f%%\" title=\"%s: %s\"></i>", c,
+                   100.0 * static_cast<double>(part) / static_cast<double>(whole), name_of(c),
+                   nice(part).c_str());
+  }
+  return bar + "</div>";
+}
+
+std::string colour_keys(const CategoryBytes& bytes) {
+  std::string keys;
+  for (int c = 0; c < kCategories; ++c) {
+    if (bytes[static_cast<size_t>(c)] > 0) {
+      keys += text_of("<span><i class=c%d></i>%s</span>", c, name_of(c));
+    }
+  }
+  return keys;
+}
+
 std::string time_picture(const DeviceRecording& recording, const Peak& peak, int columns) {
   const Samples samples = thin(recording, columns);
   const int64_t top = std::max<int64_t>(1, std::max(peak.allocated, peak.reserved));
@@ -239,7 +248,6 @@ std::string time_picture(const DeviceRecording& recording, const Peak& peak, int
       nice(peak.allocated).c_str(), peak_at, nice(end.allocated).c_str(),
       nice(peak.reserved).c_str());
   std::string rows;
-  std::string keys;
   // Each area reaches down to the ground; those of the lower categories cover it.
   for (int c = kCategories - 1; c >= 0; --c) {
     const auto i = static_cast<size_t>(c);
@@ -252,7 +260,6 @@ std::string time_picture(const DeviceRecording& recording, const Peak& peak, int
     out += text_of("<path class=c%d d=\"", c) + steps(samples, top, height) +
            text_of("V%dH0z\"><title>%s: at most %s</title></path>", kHeight, name_of(c),
                    nice(samples.highest[i]).c_str());
-    keys = text_of("<span><i class=c%d></i>%s</span>", c, name_of(c)) + keys;
     rows = table_row(name_of(c), {exact(samples.highest[i]), exact(end.bytes[i])}) + rows;
   }
   out += "<path class=reserved d=\"" +
@@ -264,7 +271,7 @@ std::string time_picture(const DeviceRecording& recording, const Peak& peak, int
          text_of("<div class=axis><span>0</span><span>%.1f&nbsp;ms</span></div>", length);
   rows += table_row("all", {exact(peak.allocated), exact(end.allocated)}) +
           table_row("reserved", {exact(peak.reserved), exact(end.reserved)});
-  return out + "<figcaption class=keys>" + keys +
+  return out + "<figcaption class=keys>" + colour_keys(samples.highest) +
          "<span><i class=line></i>reserved</span></figcaption></figure>\n" +
          table_of("Memory over time in figures", {"category", "most bytes", "bytes at the end"},
                   rows);

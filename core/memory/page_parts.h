@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,13 @@ text_of(const char* format, ...);
 [[nodiscard]] std::string nice(int64_t bytes);
 /// "12902400" with a separator every three digits.
 [[nodiscard]] std::string exact(int64_t bytes);
+
+/// Bytes of each category.
+using CategoryBytes = std::array<int64_t, kCategories>;
+/// A bar of the categories one after another; one of `whole` bytes is as wide as the page.
+[[nodiscard]] std::string stacked_bar(const CategoryBytes& bytes, int64_t whole);
+/// Which colour is which category, of those that have bytes.
+[[nodiscard]] std::string colour_keys(const CategoryBytes& bytes);
 
 /// A stacked area of the categories over time, and a dashed line of what is reserved. `columns`
 /// says into how many pieces time is cut; of each, the highest and the last moment are kept.

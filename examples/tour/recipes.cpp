@@ -24,11 +24,11 @@ std::vector<Recipe> common_recipes() {
        .why = "the same, with more digits and a scaled loss",
        .autocast = kHalf},
       {.name = "bfloat16 weights, copies",
-       .why = "all in two bytes, float32 copies for the steps",
+       .why = "all in two bytes, the loss too; steps in float32 copies",
        .weights = kBFloat16,
        .master_weights = true},
       {.name = "bfloat16 weights, rounding",
-       .why = "all in two bytes, steps are rounded by chance",
+       .why = "all in two bytes, the loss too; steps rounded by chance",
        .weights = kBFloat16,
        .stochastic_rounding = true},
       {.name = "SaveAs float16",
@@ -77,7 +77,7 @@ std::vector<Recipe> convnet_recipes(ebb::Device device) {
                      .why = "layers that are not trained keep nothing",
                      .frozen = true});
   add_offload(recipes, device);
-  recipes.push_back({.name = "in place, 4 micro-batches, step in backward",
+  recipes.push_back({.name = "in place, 4 parts, step in backward",
                      .why = "three that belong together",
                      .inplace = true,
                      .micro_batches = 4,

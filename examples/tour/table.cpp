@@ -16,7 +16,7 @@ std::string ratio(double value) {
 
 void print_line(const char* name, const std::string& peak, const std::string& change,
                 const std::string& time, const std::string& loss, const char* why) {
-  std::printf("  %-42s %12s %8s %5s %7s  %s\n", name, peak.c_str(), change.c_str(), time.c_str(),
+  std::printf("  %-38s %12s %8s %5s %7s  %s\n", name, peak.c_str(), change.c_str(), time.c_str(),
               loss.c_str(), why);
 }
 
@@ -106,7 +106,7 @@ void write_page(const std::string& path, const std::vector<Table>& tables) {
   std::vector<ebb::memory::NamedRecording> runs;
   for (const Table& table : tables) {
     for (const Row& row : table.rows) {
-      runs.push_back({table.name + ": " + row.recipe.name, note(table, row), row.last_step});
+      runs.push_back({row.recipe.name, note(table, row), row.last_step, table.name});
     }
   }
   ebb::memory::write_page(path, runs, "One training step, with each memory technique");

@@ -76,6 +76,21 @@ TEST_CASE("each picture of a page has a text alternative") {
   CHECK_THAT(page, ContainsSubstring("side by side"));
 }
 
+TEST_CASE("recordings are compared within their groups, by what their peaks were made of") {
+  const TemporaryFile file;
+  std::vector<NamedRecording> runs = {example("one"), example("two"), example("three")};
+  runs[0].group = runs[2].group = "first net";
+  runs[1].group = "second net";
+  write_page(file.path, runs);
+  const std::string page = file.text();
+  CHECK(count(page, "<h3>first net</h3>") == 1);
+  CHECK(count(page, "<h3>second net</h3>") == 1);
+  CHECK(page.find(">three</a>") < page.find(">two</a>"));
+  CHECK_THAT(page, ContainsSubstring("<h2>first net: three</h2>"));
+  // 524288 of 3675136 bytes are the parameter's.
+  CHECK_THAT(page, ContainsSubstring("width:14.27%\" title=\"parameter: 512.00"));
+}
+
 TEST_CASE("names on a page are text, whatever they contain") {
   const TemporaryFile file;
   const std::string name = "<script>alert(1)</script> & \"x\"";
