@@ -14,14 +14,9 @@ namespace tour {
 namespace {
 
 std::string read_text(const std::string& path) {
-  errno = 0;
+  check_readable(path);
   std::ifstream file(path);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad() || text.empty()) {
-    throw std::runtime_error("cannot read " + path + ": " +
-                             (errno != 0 ? std::strerror(errno) : "it is empty"));
-  }
-  return text;
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 bool is_of_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '\''; }
@@ -67,6 +62,14 @@ ebb::Tensor uncounted(const ebb::Tensor& values) {
 }
 
 }  // namespace
+
+void check_readable(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path);
+  if (file.is_open() && file.peek() != std::ifstream::traits_type::eof()) return;
+  const std::string why = errno != 0 ? std::strerror(errno) : "it is empty";
+  throw std::runtime_error("cannot read " + path + ": " + why);
+}
 
 std::vector<Batch> digit_batches(const std::string& path, int64_t count, int64_t size) {
   const ebb::data::datasets::MNIST digits(path, ebb::data::datasets::MNIST::Mode::kTrain);

@@ -14,6 +14,9 @@ struct Batch {
   ebb::Tensor target;
 };
 
+/// Throws if the file cannot be read: checked before the work begins.
+void check_readable(const std::string& path);
+
 /// The first `count` batches of `size` digits of MNIST in the folder `path`: images
 /// [size, 1, 28, 28], classes [size].
 std::vector<Batch> digit_batches(const std::string& path, int64_t count, int64_t size);

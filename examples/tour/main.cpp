@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
     for (const std::string& path : {options.json, options.page}) {
       if (!path.empty()) tour::check_writable(path);
     }
+    if (options.has_techniques()) tour::check_readable(options.text);
     const tour::Facts facts = tour::run(options);
     tour::print(facts);
     auto json = tour::to_json(facts, options);

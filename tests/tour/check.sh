@@ -25,10 +25,11 @@ assert facts["evaluation"]["peak_bytes_no_grad"] < facts["evaluation"]["peak_byt
 PYTHON
 
 # refused TEXT OPTIONS...: one line on stderr that has TEXT, exit code 2, nothing written.
-refused() {
+refused() { refused_by "$1" --short "${@:2}"; }
+refused_by() {
   local text=$1 code=0
   shift
-  "$tour" --short "$@" >"$work/out" 2>"$work/err" || code=$?
+  "$tour" "$@" >"$work/out" 2>"$work/err" || code=$?
   [ "$code" = 2 ] || wrong "exit code $code instead of 2 for $*"
   [ "$(wc -l <"$work/err")" = 1 ] || wrong "not one line on stderr for $*: $(cat "$work/err")"
   grep -q -- "$text" "$work/err" || wrong "'$text' is not in: $(cat "$work/err")"
@@ -39,6 +40,14 @@ refused "batch-size" --batch-size 0
 refused "$work/nothing" --data "$work/nothing"
 refused "cannot write $work/no/folder.json" --json "$work/no/folder.json"
 refused "cannot write $work: " --json "$work"
+refused "excludes" --page "$work/half.html"
+refused_by "excludes" --short --quick
+refused_by "cannot write $work/no/folder.html" --quick --json "$work/half.json" \
+  --page "$work/no/folder.html"
+for text in "$work/nothing" "$work" /dev/null; do
+  refused_by "cannot read $text: " --quick --text "$text" --json "$work/half.json" \
+    --page "$work/half.html"
+done
 mkdir "$work/broken"
 printf 'no digits' >"$work/broken/train-images-idx3-ubyte"
 printf 'no labels' >"$work/broken/train-labels-idx1-ubyte"
@@ -70,6 +79,6 @@ cat "$work/pipe" >"$work/piped" &
 wait $!
 [ -p "$work/pipe" ] || wrong "a pipe was replaced"
 grep -q test_accuracy "$work/piped" || wrong "the facts did not come through a pipe"
-[ -e "$work/half.json" ] && wrong "a file was left behind"
+[ -z "$(find "$work" -name 'half.*')" ] || wrong "a file was left behind"
 [ -z "$(find "$work" -name '*.part')" ] || wrong "a half-written file was left behind"
 exit $failed
