@@ -5,6 +5,7 @@
 #include <ebb/autograd/anomaly.h>
 #include <ebb/autograd/autocast.h>
 #include <ebb/autograd/autograd.h>
+#include <ebb/autograd/checkpoint.h>
 #include <ebb/autograd/factories.h>
 #include <ebb/autograd/function.h>
 #include <ebb/autograd/grad_mode.h>

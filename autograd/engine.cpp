@@ -87,6 +87,12 @@ void fit(Tensor& grad, const Node& from, const Edge& edge) {
 class GraphTask {
  public:
   explicit GraphTask(Request request) : request_(std::move(request)) {}
+  ~GraphTask() {
+    call_all(after_node_);
+    call_all(after_backward_);
+  }
+  GraphTask(const GraphTask&) = delete;
+  GraphTask& operator=(const GraphTask&) = delete;
 
   variable_list run() {
     const EngineScope scope(this, request_.create_graph);
@@ -101,6 +107,11 @@ class GraphTask {
     }
     streams_.join();
     return std::move(captured_);
+  }
+
+  void after_node(std::function<void()> action) { after_node_.push_back(std::move(action)); }
+  void after_backward(std::function<void()> action) {
+    after_backward_.push_back(std::move(action));
   }
 
   [[nodiscard]] bool wants(const Node& node) const noexcept {
@@ -224,6 +235,7 @@ class GraphTask {
     variable_list results = node.apply(std::move(grads));
     grads.clear();
     if (!request_.keep_graph) node.spend(/*failed=*/false);
+    if (!after_node_.empty()) call_all(after_node_);
     check_results(node, results);
     for (size_t i = 0; i < node.num_outputs(); ++i) {
       const Edge& edge = node.next_edge(i);
@@ -265,7 +277,14 @@ class GraphTask {
     }
   }
 
+  static void call_all(std::vector<std::function<void()>>& actions) {
+    for (const auto& action : actions) action();
+    actions.clear();
+  }
+
   Request request_;
+  std::vector<std::function<void()>> after_node_;
+  std::vector<std::function<void()>> after_backward_;
   NodeTable table_;
   std::vector<Capture> captures_;
   variable_list captured_;
@@ -276,6 +295,18 @@ class GraphTask {
 }  // namespace
 
 variable_list run(Request request) { return GraphTask(std::move(request)).run(); }
+
+bool after_node(std::function<void()> action) {
+  if (current_task == nullptr) return false;
+  current_task->after_node(std::move(action));
+  return true;
+}
+
+bool after_backward(std::function<void()> action) {
+  if (current_task == nullptr) return false;
+  current_task->after_backward(std::move(action));
+  return true;
+}
 
 bool is_wanted(const Node& node) noexcept {
   return current_task == nullptr || current_task->wants(node);

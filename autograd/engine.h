@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include <ebb/autograd/node.h>
 
 namespace ebb::autograd::engine {
@@ -23,5 +25,11 @@ EBB_API variable_list run(Request request);
 
 /// In the backward that runs on this thread, if any: whether gradients are to enter `node`.
 [[nodiscard]] bool is_wanted(const Node& node) noexcept;
+
+/// Calls `action` when the node that backward runs on this thread has run, or when backward ends,
+/// also by an exception. False, and nothing is called, where no backward runs.
+[[nodiscard]] EBB_API bool after_node(std::function<void()> action);
+/// The same, when the backward that runs on this thread ends.
+EBB_API bool after_backward(std::function<void()> action);
 
 }  // namespace ebb::autograd::engine

@@ -1,5 +1,6 @@
 #include <ebb/core/ops/norm.h>
 
+#include <ebb/autograd/checkpoint.h>
 #include <ebb/autograd/grad_mode.h>
 #include <ebb/autograd/ops/autocast_call.h>
 #include <ebb/autograd/record.h>
@@ -10,6 +11,7 @@
 namespace ebb {
 
 using autograd::Backward;
+using autograd::is_recomputing;
 using autograd::needs_recording;
 using autograd::Recorder;
 
@@ -122,8 +124,13 @@ Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
   const Tensor shift = bias.value_or(Tensor());
   const Tensor old_mean = running_mean.value_or(Tensor());
   const Tensor old_var = running_var.value_or(Tensor());
+  // The running statistics have had this batch.
+  const bool counted = training && is_recomputing();
   ops::Normalized normalized =
-      ops::batch_norm(input, {scale, shift, old_mean, old_var, training, eps}, momentum);
+      ops::batch_norm(input,
+                      {scale, shift, counted ? Tensor() : old_mean, counted ? Tensor() : old_var,
+                       training, eps},
+                      momentum);
   Tensor result(std::move(normalized.output));
   if (!needs_recording({input, scale, shift})) return result;
   Recorder r("NativeBatchNormBackward0", {input, scale, shift});

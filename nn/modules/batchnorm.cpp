@@ -1,5 +1,6 @@
 #include <ebb/nn/modules/batchnorm.h>
 
+#include <ebb/autograd/checkpoint.h>
 #include <ebb/autograd/factories.h>
 #include <ebb/nn/functional.h>
 #include <ebb/nn/init.h>
@@ -60,11 +61,11 @@ void BatchNormImplBase<Derived>::pretty_print(std::ostream& stream) const {
          << ", track_running_stats=" << (options.track_running_stats() ? "true" : "false") << ")";
 }
 
-/// Counts a batch, and gives its weight in the running statistics.
+/// Counts a batch, once for a checkpoint region, and gives its weight in the running statistics.
 template <typename Derived>
 double BatchNormImplBase<Derived>::update_factor() {
   if (!this->is_training() || !num_batches_tracked.defined()) return options.momentum().value_or(0);
-  num_batches_tracked += 1;
+  if (!autograd::is_recomputing()) num_batches_tracked += 1;
   if (options.momentum()) return *options.momentum();
   return 1.0 / num_batches_tracked.template item<double>();
 }
