@@ -9,7 +9,6 @@
 namespace tour {
 
 enum class OptimizerKind { adam, momentum, sgd, adam8bit, adafactor };
-enum class Checkpointing { none, segments, plan };
 
 /// One way to train a network: the baseline, with what is set here changed.
 struct Recipe {
