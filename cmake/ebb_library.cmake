@@ -68,7 +68,8 @@ endif()
 set(core_for_size
     ops/attention ops/conv ops/embedding ops/index ops/join ops/loss ops/matmul ops/norm ops/optimizer
     ops/pool ops/quantize ops/random ops/reduce ops/scan ops/softmax ops/sort memory/chrome_trace
-    memory/config memory/history memory/host_source memory/out_of_memory memory/page memory/page_parts
+    memory/config memory/growth_monitor memory/history memory/host_source memory/leak_check
+    memory/observer memory/out_of_memory memory/page memory/page_parts
     memory/page_segments memory/playback memory/report memory/report_file memory/snapshot
     memory/statistics memory/structure_writer memory/summary)
 list(TRANSFORM core_for_size REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/core/\\1.cpp")

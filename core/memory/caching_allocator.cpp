@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <ebb/core/memory/event_log.h>
+#include <ebb/core/memory/observer.h>
 #include <ebb/core/memory/pool.h>
 #include <ebb/core/thread_state.h>
 
@@ -204,6 +205,8 @@ void CachingAllocator::hand_out(BlockRecord* block, size_t bytes, size_t counted
   count_allocated(block);
   if (log_ != nullptr) [[unlikely]]
     record_block(Action::alloc, block);
+  if (detail::observed()) [[unlikely]]
+    detail::tell_allocated(*block);
 }
 
 void CachingAllocator::count_allocated(const BlockRecord* block) noexcept {
@@ -243,6 +246,8 @@ void CachingAllocator::release(BlockRecord* block) noexcept {
   Lock lock(mutex_);
   if (log_ != nullptr) [[unlikely]]
     record_block(Action::free_requested, block);
+  if (detail::observed()) [[unlikely]]
+    detail::tell_freed(*block);
   const SubPool& pool = *block->segment->pool;
   const auto counted = static_cast<int64_t>(block->counted);
   statistics_.categories[static_cast<size_t>(block->counted_as)].current -= counted;

@@ -3,8 +3,10 @@
 // All that a program needs of ebb::memory.
 #include <ebb/core/memory/block.h>          // IWYU pragma: export
 #include <ebb/core/memory/category.h>       // IWYU pragma: export
+#include <ebb/core/memory/growth_monitor.h>  // IWYU pragma: export
 #include <ebb/core/memory/history.h>        // IWYU pragma: export
 #include <ebb/core/memory/input_guard.h>    // IWYU pragma: export
+#include <ebb/core/memory/leak_check.h>     // IWYU pragma: export
 #include <ebb/core/memory/limits.h>         // IWYU pragma: export
 #include <ebb/core/memory/out_of_memory.h>  // IWYU pragma: export
 #include <ebb/core/memory/page.h>           // IWYU pragma: export

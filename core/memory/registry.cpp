@@ -15,6 +15,8 @@
 #include <ebb/core/device_setup.h>
 #include <ebb/core/error.h>
 #include <ebb/core/memory/host_source.h>
+#include <ebb/core/memory/observer.h>
+#include <ebb/core/memory/pinned.h>
 #include <ebb/core/memory/report.h>
 #include <ebb/core/memory/scope.h>
 
@@ -60,9 +62,11 @@ void lock_all() {
   detail::lock_scopes_for_fork();
   detail::lock_callbacks_for_fork();
   for_each_allocator([](CachingAllocator& a) { a.lock_for_fork(); });
+  detail::lock_observers();
 }
 
 void unlock_all() {
+  detail::unlock_observers();
   for_each_allocator([](CachingAllocator& a) { a.unlock_after_fork(); });
   detail::unlock_callbacks_after_fork();
   detail::unlock_scopes_after_fork();
@@ -164,6 +168,13 @@ CachingAllocator& allocator(Device device) {
 
 CachingAllocator* find_allocator(Device device) {
   return slot_of(device).allocator.load(std::memory_order_acquire);
+}
+
+std::vector<CachingAllocator*> detail::allocators_in_use() {
+  std::vector<CachingAllocator*> all;
+  for_each_allocator([&](CachingAllocator& a) { all.push_back(&a); });
+  if (CachingAllocator* pinned = find_pinned_allocator()) all.push_back(pinned);
+  return all;
 }
 
 void register_device(Device device, const DeviceMemory& memory) {

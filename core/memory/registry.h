@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include <ebb/core/device_setup.h>
 #include <ebb/core/export.h>
@@ -14,6 +15,11 @@ namespace ebb::memory {
 [[nodiscard]] EBB_API CachingAllocator& allocator(Device device);
 /// The allocator of a device, or null while it has none.
 [[nodiscard]] EBB_API CachingAllocator* find_allocator(Device device);
+
+namespace detail {
+/// The allocators that were used so far: of every device, and of page-locked host memory.
+[[nodiscard]] EBB_API std::vector<CachingAllocator*> allocators_in_use();
+}  // namespace detail
 
 /// What a device brings along so that ebb can allocate on it. All of it lives as long as the
 /// process.

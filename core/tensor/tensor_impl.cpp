@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include <ebb/core/memory/observer.h>
 #include <ebb/core/tensor/shape.h>
 
 namespace ebb {
@@ -16,6 +17,8 @@ TensorImpl::TensorImpl(Storage storage, ScalarType dtype, Device device, IntArra
       dtype_(dtype),
       device_(device) {
   refresh();
+  if (memory::detail::observed()) [[unlikely]]
+    tell_observers();
 }
 
 TensorImpl::TensorImpl(Storage storage, ScalarType dtype, Device device, IntArrayRef sizes)
@@ -27,6 +30,12 @@ TensorImpl::TensorImpl(Storage storage, ScalarType dtype, Device device, IntArra
   }
   // An empty tensor has the strides that its sizes would give with each zero taken as one.
   if (numel_ == 0) strides_ = contiguous_strides(sizes);
+  if (memory::detail::observed()) [[unlikely]]
+    tell_observers();
+}
+
+void TensorImpl::tell_observers() const noexcept {
+  memory::detail::tell_tensor_made(storage_.block(), sizes_.data(), sizes_.size(), dtype_);
 }
 
 TensorImpl::~TensorImpl() {

@@ -121,6 +121,8 @@ class EBB_API TensorImpl final : public RefCounted {
  private:
   void release_resources() noexcept override;
   void refresh();
+  /// That this tensor was made (core/memory/observer.h).
+  void tell_observers() const noexcept;
 
   Storage storage_;
   DimVector sizes_;
