@@ -48,28 +48,6 @@ class ReplayedGenerators {
   std::vector<std::unique_ptr<GeneratorGuard>> guards_;
 };
 
-/// The thread as forward found it: no op and no node runs, gradients are recorded.
-class ForwardState {
- public:
-  ForwardState()
-      : op_name_(std::exchange(thread_state().op_name, nullptr)),
-        node_(std::exchange(thread_state().current_node, nullptr)),
-        recomputing_(std::exchange(recomputing, true)) {}
-  ~ForwardState() {
-    thread_state().op_name = op_name_;
-    thread_state().current_node = node_;
-    recomputing = recomputing_;
-  }
-  ForwardState(const ForwardState&) = delete;
-  ForwardState& operator=(const ForwardState&) = delete;
-
- private:
-  const char* op_name_;
-  void* node_;
-  bool recomputing_;
-  AutoGradMode grad_mode_{true};
-};
-
 std::vector<Generator> generators_of(const variable_list& tensors) {
   std::vector<Generator> found;
   const auto add = [&](Device device) {
@@ -91,6 +69,16 @@ std::vector<Generator> generators_of(const variable_list& tensors) {
 bool is_recomputing() noexcept { return recomputing; }
 
 namespace detail {
+
+RecomputingScope::RecomputingScope()
+    : op_name_(std::exchange(thread_state().op_name, nullptr)),
+      node_(std::exchange(thread_state().current_node, nullptr)),
+      recomputing_(std::exchange(recomputing, true)) {}
+RecomputingScope::~RecomputingScope() {
+  thread_state().op_name = op_name_;
+  thread_state().current_node = node_;
+  recomputing = recomputing_;
+}
 
 struct Holder {
   std::shared_ptr<Region> region;
@@ -185,7 +173,7 @@ class Region : public std::enable_shared_from_this<Region> {
   };
 
   void run_again(Run& run) {
-    const ForwardState forward;
+    const RecomputingScope forward;
     const amp::AutocastStateGuard autocast(autocast_);
     const ReplayedGenerators replayed(generators_);
     variable_list tensors;

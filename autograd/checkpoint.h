@@ -75,6 +75,24 @@ class EBB_API RegionScope {
 
 }  // namespace detail
 
+namespace detail {
+/// Until the end of the scope this thread is in a state as if it ran a region again: gradients are
+/// recorded, no op or node runs, and is_recomputing().
+class EBB_API RecomputingScope {
+ public:
+  RecomputingScope();
+  ~RecomputingScope();
+  RecomputingScope(const RecomputingScope&) = delete;
+  RecomputingScope& operator=(const RecomputingScope&) = delete;
+
+ private:
+  const char* op_name_;
+  void* node_;
+  bool recomputing_;
+  AutoGradMode grad_mode_{true};
+};
+}  // namespace detail
+
 /// Whether this thread runs a checkpoint region again, for backward. What counts its calls, as the
 /// running statistics of batch_norm do, must not count this one.
 [[nodiscard]] EBB_API bool is_recomputing() noexcept;

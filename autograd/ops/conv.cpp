@@ -60,8 +60,10 @@ Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Ten
                 input = r.save_if(r.needs(1), input), weight = r.save_if(r.needs(0), weight),
                 p = OwnedParameters{stride, padding, dilation, groups}](Backward& b) {
           const Tensor& grad = b.grad();
+          // First, as a checkpoint region may have to be run again for it.
+          const Tensor x = b.needs(1) ? b.get(input) : Tensor();
           if (b.needs(0)) b.set(0, to_input(input_size, grad, b.get(weight), p));
-          if (b.needs(1)) b.set(1, to_weight(weight_size, grad, b.get(input), p));
+          if (b.needs(1)) b.set(1, to_weight(weight_size, grad, x, p));
           if (b.needs(2)) b.set(2, to_bias(grad));
         };
       });

@@ -48,9 +48,13 @@ Tensor as_vector(Tensor grad, int64_t dropped) {
   return grad.dim() > 1 ? grad.flatten(0, -2).sum(0) : grad;
 }
 
+// What a product keeps of its left side, an activation as a rule, comes first: a checkpoint region
+// that has to be run again for it then does so before other memory is asked for.
+
 auto matmul_formula(Recorder& r, const Tensor& self, const Tensor& other) {
   return [self_dim = self.dim(), other_dim = other.dim(), self = r.save_if(r.needs(1), self),
           other = r.save_if(r.needs(0), other)](Backward& b) {
+    const Tensor left = b.needs(1) ? b.get(self) : Tensor();
     Tensor grad = b.grad();
     if (self_dim == 1) grad = grad.unsqueeze(other_dim == 1 ? -1 : -2);
     if (other_dim == 1) grad = grad.unsqueeze(-1);
@@ -59,7 +63,7 @@ auto matmul_formula(Recorder& r, const Tensor& self, const Tensor& other) {
       b.set(0, self_dim == 1 ? as_vector(std::move(result), -2) : std::move(result));
     }
     if (!b.needs(1)) return;
-    Tensor result = gradient_of_right(grad, matrix_of(b.get(self), true), other_dim);
+    Tensor result = gradient_of_right(grad, matrix_of(left, true), other_dim);
     b.set(1, other_dim == 1 ? as_vector(std::move(result), -1) : std::move(result));
   };
 }
@@ -73,9 +77,10 @@ auto addmm_formula(Recorder& r, const Tensor& mat1, const Tensor& mat2, const Sc
   return [mat1 = r.save_if(r.needs(2), mat1), mat2 = r.save_if(r.needs(1), mat2), beta,
           alpha](Backward& b) {
     const Tensor& grad = b.grad();
+    const Tensor left = b.needs(2) ? b.get(mat1) : Tensor();
     if (b.needs(0)) b.set(0, scaled(grad, beta));
     if (b.needs(1)) b.set(1, scaled(mm(grad, b.get(mat2).t()), alpha));
-    if (b.needs(2)) b.set(2, scaled(mm(b.get(mat1).t(), grad), alpha));
+    if (b.needs(2)) b.set(2, scaled(mm(left.t(), grad), alpha));
   };
 }
 
@@ -83,9 +88,10 @@ auto linear_formula(Recorder& r, const Tensor& input, const Tensor& weight) {
   return [weight_dim = weight.dim(), input = r.save_if(r.needs(1), input),
           weight = r.save_if(r.needs(0), weight)](Backward& b) {
     const Tensor grad = weight_dim == 1 ? b.grad().unsqueeze(-1) : b.grad();
+    const Tensor x = b.needs(1) ? b.get(input) : Tensor();
     if (b.needs(0)) b.set(0, matmul(grad, matrix_of(b.get(weight), true)));
     if (b.needs(1)) {
-      const Tensor rows = rows_of(matrix_of(b.get(input), true));
+      const Tensor rows = rows_of(matrix_of(x, true));
       const Tensor result = mm(rows_of(matrix_of(grad, true)).t(), rows);
       b.set(1, weight_dim == 1 ? result.squeeze(0) : result);
     }
