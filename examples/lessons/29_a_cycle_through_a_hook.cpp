@@ -7,14 +7,15 @@
 
 namespace {
 
-/// Doubles a tensor, and watches its gradient with a hook that captured `watched`.
-void watch(const ebb::Tensor& weight, bool by_tensor) {
-  const ebb::Tensor y = weight * 2;
+/// Doubles a tensor, whose hook captures a number, or the tensor. Returns what was captured.
+std::weak_ptr<ebb::Tensor> watch(const ebb::Tensor& weight, bool by_tensor) {
+  const auto y = std::make_shared<ebb::Tensor>(weight * 2);
   if (by_tensor) {
-    y.register_hook([y](const ebb::Tensor& grad) { return grad * y.size(0); });
+    y->register_hook([y](const ebb::Tensor& grad) { return grad * y->size(0); });
   } else {
-    y.register_hook([rows = y.size(0)](const ebb::Tensor& grad) { return grad * rows; });
+    y->register_hook([rows = y->size(0)](const ebb::Tensor& grad) { return grad * rows; });
   }
+  return y;
 }
 
 int64_t leaked(const ebb::memory::LeakCheck& check) {
@@ -33,8 +34,10 @@ int main() {
     lesson::equal("the hook captures a number", 0, leaked(check));
   }
   const ebb::memory::LeakCheck check;
-  watch(weight, true);
+  const auto captured = watch(weight, true);
   lesson::equal("the hook captures its own tensor", lesson::bytes({64, 32}), leaked(check));
   std::cout << ebb::memory::describe(check.leaks());
+  { const ebb::Tensor last = std::move(*captured.lock()); }
+  lesson::equal("the cycle opened by hand", 0, leaked(check));
   lesson::say("Capture what a hook needs of a tensor, not the tensor.");
 }

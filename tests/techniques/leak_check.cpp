@@ -87,16 +87,20 @@ TEST_CASE("A tensor in a cycle through its own hook is found, though no name is 
   const Tensor w = ebb::randn({32, 32}).requires_grad_();
   LeakCheck check;
   auto held = std::make_shared<Tensor>();
+  std::weak_ptr<Tensor> inside;
   {
     Tensor y = w * 2;
     *held = y;
     y.register_hook([held](const Tensor& grad) { return held->defined() ? grad * 2 : grad; });
+    inside = held;
     held.reset();
   }
   const auto leaks = check.leaks();
   REQUIRE(leaks.size() == 1);
   CHECK(leaks[0].sizes == std::vector<int64_t>{32, 32});
   CHECK(leaks[0].bytes == 4096);
+  { const Tensor last = std::move(*inside.lock()); }  // opens the cycle
+  CHECK(check.leaks().empty());
 }
 
 TEST_CASE("Tensors that share memory are one leak, with the sizes of the first") {
