@@ -101,6 +101,14 @@ void use_other_stack() {
 
 }  // namespace
 
+#if defined(EBB_ASAN)
+// UndefinedBehaviorSanitizer, which finds misaligned accesses, ends the process without the death
+// callback; before its report it calls this.
+extern "C" __attribute__((visibility("default"))) void __ubsan_on_report() {
+  if (scheduler().running()) tell(nullptr);
+}
+#endif
+
 void watch_for_crashes() {
   static std::once_flag once;
   std::call_once(once, install);
