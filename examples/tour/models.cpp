@@ -124,7 +124,12 @@ NetworkImpl::NetworkImpl(nn::Sequential body, nn::Embedding table)
     : body_(register_module("body", std::move(body))), table_(std::move(table)) {}
 
 Tensor NetworkImpl::loss(const Tensor& input, const Tensor& target, const Recipe& recipe) {
-  const Tensor hidden = body_->forward(input).flatten(0, -2);
+  const int64_t segments = recipe.segments == Recipe::kEachLayer
+                               ? static_cast<int64_t>(body_->size())
+                               : recipe.segments;
+  const Tensor result = segments == 0 ? body_->forward(input)
+                                      : ebb::checkpoint_sequential(body_, segments, input);
+  const Tensor hidden = result.flatten(0, -2);
   const Tensor rows = target.flatten();
   const Tensor& weight = head_ ? head_->weight : table_->weight;
   std::optional<Tensor> bias;

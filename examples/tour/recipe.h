@@ -22,6 +22,8 @@ struct Recipe {
   bool inplace = false;
   bool tiled_attention = false;
   bool chunked_loss = false;
+  static constexpr int64_t kEachLayer = -1;
+  int64_t segments = 0;  ///< of the body, all but the last as regions; 0: no regions
 
   // What is trained, and in which dtype.
   ebb::ScalarType weights = ebb::kFloat;

@@ -73,6 +73,9 @@ std::vector<Recipe> convnet_recipes(ebb::Device device) {
   recipes.push_back({.name = "relu in place",
                      .why = "over what batch norm gave; the peak is in backward",
                      .inplace = true});
+  recipes.push_back({.name = "checkpoint, 2 segments",
+                     .why = "the first half of the layers runs again in backward",
+                     .segments = 2});
   recipes.push_back({.name = "frozen convolutions",
                      .why = "layers that are not trained keep nothing",
                      .frozen = true});
@@ -101,6 +104,19 @@ std::vector<Recipe> gpt_recipes(ebb::Device device) {
       {.name = "tied weights", .why = "one table reads words and writes them", .tied = true});
   recipes.push_back(
       {.name = "LoRA of rank 8", .why = "frozen layers, updates of low rank", .lora_rank = 8});
+  recipes.push_back({.name = "checkpoint each block",
+                     .why = "a block keeps its input and runs again in backward",
+                     .segments = Recipe::kEachLayer});
+  recipes.push_back({.name = "checkpoint, autocast bfloat16",
+                     .why = "the same, in two bytes",
+                     .autocast = kBFloat16,
+                     .segments = Recipe::kEachLayer});
+  recipes.push_back({.name = "checkpoint, never held, step in backward",
+                     .why = "blocks run again, no logits, one gradient at a time",
+                     .tiled_attention = true,
+                     .chunked_loss = true,
+                     .segments = Recipe::kEachLayer,
+                     .step_in_backward = true});
   add_offload(recipes, device);
   recipes.push_back({.name = "never held, in place, step in backward",
                      .why = "four that change no number but by rounding",
