@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <set>
 #include <vector>
 
+#include <ebb/core/memory/address_source.h>
 #include <ebb/core/memory/caching_allocator.h>
 #include <ebb/core/memory/memory.h>
 #include <ebb/core/memory/source_decorators.h>
@@ -16,34 +16,7 @@ namespace test {
 
 inline constexpr size_t kMiB = size_t{1} << 20;
 
-/// Addresses without memory behind them, each piece above the one before: for tests that ask for
-/// gigabytes, or that look at addresses.
-class AddressSource final : public ebb::memory::MemorySource {
- public:
-  void* allocate(size_t bytes) override {
-    void* data = reinterpret_cast<void*>(next_);
-    next_ += (bytes + 2 * kMiB - 1) / (2 * kMiB) * (2 * kMiB) + 2 * kMiB;
-    pieces_[data] = bytes;
-    return data;
-  }
-  void free(void* data, size_t bytes) noexcept override {
-    const auto piece = pieces_.find(data);
-    wrong_ = wrong_ || piece == pieces_.end() || piece->second != bytes;
-    if (piece != pieces_.end()) pieces_.erase(piece);
-  }
-  size_t capacity() const noexcept override { return size_t{1} << 44; }
-  size_t available() const noexcept override { return capacity(); }
-
-  /// Pieces that are out.
-  [[nodiscard]] size_t pieces() const { return pieces_.size(); }
-  /// Whether something came back that was never given, or with another size.
-  [[nodiscard]] bool wrong() const { return wrong_; }
-
- private:
-  uintptr_t next_ = uintptr_t{1} << 40;
-  std::map<void*, size_t> pieces_;
-  bool wrong_ = false;
-};
+using ebb::memory::AddressSource;
 
 /// Streams whose progress the test decides.
 class FakeStreams final : public ebb::memory::Streams {
