@@ -19,6 +19,7 @@ ROUNDS = 3
 # What ebb promises: the largest ratio to LibTorch, or the largest figure of its own.
 RATIO_LIMITS = {"add": 0.25, "add_with_grad": 0.25, "ten_op_graph": 0.25}
 PAIR_LIMIT_NS = 50
+HISTORY_RATIO_LIMIT = 1.15  # of a training step on MNIST
 SIZE_LIMIT_BYTES = 3_000_000
 BUILD_LIMIT_S = 120
 
@@ -104,6 +105,24 @@ def report_allocator(report, folder, pattern):
                    None if limit is None else time_ns < limit)
 
 
+def report_recording(report, folder, pattern):
+    """What a history and a LeakCheck cost, against the same work in the same run without."""
+    program = folder / "recording_ebb"
+    lines = output_of([program]).splitlines() if program.exists() else []
+    rows = [line.split() for line in lines if re.search(pattern, line.split()[0])]
+    if rows:
+        report.heading("watched: us a step, ns a pair",
+                       ["plain", "history", "LeakCheck", "history", "LeakCheck"])
+    for name, *figures in rows:
+        plain, history, leak_check, history_ratio, leak_ratio = map(float, figures)
+        limit = HISTORY_RATIO_LIMIT if name.startswith("mnist") else None
+        report.row(name, [f"{plain:.1f}", f"{history:.1f}", f"{leak_check:.1f}",
+                          f"x {history_ratio:.3f}", f"x {leak_ratio:.3f}"],
+                   {"plain": plain, "history": history, "leak_check": leak_check,
+                    "history_ratio": history_ratio, "leak_check_ratio": leak_ratio}, limit,
+                   None if limit is None else history_ratio <= limit)
+
+
 def report_workloads(report, folder, pattern, threads):
     ours, theirs = folder / "workloads_ebb", folder / "workloads_torch"
     names = [name for name in output_of([ours]).split() if re.search(pattern, name)]
@@ -177,6 +196,7 @@ def main():
     folder = arguments.build / "bench"
     report_small_ops(report, folder, arguments.only)
     report_allocator(report, folder, arguments.only)
+    report_recording(report, folder, arguments.only)
     for threads in arguments.threads or sorted({1, facts["cpus"]}):
         report_workloads(report, folder, arguments.only, threads)
     report_size(report, arguments.build)

@@ -33,7 +33,8 @@ struct Leak {
 ///
 /// It counts what any thread allocates on any device since the check was made. Tensors that share
 /// memory are one leak; memory of others (from_blob) is none. Checks may nest and overlap. While a
-/// check is there an allocation takes some 100 ns more; without one, nothing.
+/// check is there an allocation and its free take 15 to 65 ns more (bench/recording.cpp), as the
+/// block is known to the check or new; without one, nothing.
 class EBB_API LeakCheck {
  public:
   LeakCheck();
