@@ -15,7 +15,10 @@ using Layers = std::shared_ptr<const std::vector<Stage>>;
 Tensor run_parts(const Layers& layers, const std::vector<PlannedPart>& parts, const Tensor& input) {
   Tensor x = input;
   for (const PlannedPart& part : parts) {
-    if (part.is_region) {
+    if (part.is_region && !GradMode::is_enabled()) {
+      // Nothing is saved, so a region within would only hold its input longer.
+      for (int64_t i = part.begin; i < part.end; ++i) x = (*layers)[static_cast<size_t>(i)](x);
+    } else if (part.is_region) {
       x = checkpoint([layers, inside = part.inside](
                          const Tensor& in) { return run_parts(layers, inside, in); },
                      x);

@@ -76,7 +76,9 @@ EBB_API std::ostream& operator<<(std::ostream& stream, const CheckpointPlan& pla
 /// live at the call. Each layer may keep nothing, its input or all, in regions nested as deep as it
 /// pays: the dynamic programme of Beaumont et al., "Optimal checkpointing for heterogeneous chains"
 /// (2019), over exact bytes; schedules of equal segments take part too. Each candidate's peak is
-/// found by replaying it. Throws an Error that states the least possible peak if no schedule fits.
+/// found by replaying it, and the programme counts as the replay does, so that no schedule of kept
+/// layers and regions is better. The time grows with the cube of the layers: 100 take seconds.
+/// Throws an Error that states the least possible peak if no schedule fits.
 [[nodiscard]] EBB_API CheckpointPlan plan_checkpoints(const ChainCosts& costs,
                                                       int64_t budget_bytes);
 /// The same after measure_stages.
@@ -98,8 +100,10 @@ struct Replayed {
   double extra_forward_seconds;
 };
 Replayed replay(const std::vector<PlannedPart>& parts, const ChainCosts& costs);
-/// Schedules from which plan_checkpoints chooses: none is worse than another in bytes and in time,
-/// as the dynamic programme counts them, and all equal segments.
+/// The result whose memory a result is: layers may pass on the memory of their input.
+size_t owner_of(const std::vector<StageCost>& stages, size_t result);
+/// Schedules from which plan_checkpoints chooses: all of which none is worse than another in bytes
+/// and in time, and all equal segments.
 std::vector<std::vector<PlannedPart>> candidate_schedules(const ChainCosts& costs);
 }  // namespace detail
 

@@ -7,6 +7,11 @@
 
 namespace ebb::detail {
 
+size_t owner_of(const std::vector<StageCost>& stages, size_t result) {
+  while (result > 0 && stages[result - 1].result_bytes == 0) --result;
+  return result;
+}
+
 namespace {
 
 class Replay {
@@ -16,12 +21,8 @@ class Replay {
   }
 
   Replayed run(const std::vector<PlannedPart>& parts) {
-    const size_t end = stages_.size();
-    hold(end);  // the caller's result
-    release(end);
-    forward(parts, 0, Run::kept);
-    hold(end);
-    touch(0);
+    forward(parts, 0, Run::first);
+    hold(stages_.size());  // the caller's result
     live_ += stages_.back().gradient_bytes;
     touch(0);
     backward(parts);
@@ -29,21 +30,16 @@ class Replay {
   }
 
  private:
-  enum class Run { kept, dropped, again };
+  enum class Run { first, again };
 
   const StageCost& stage(int64_t i) const { return stages_[static_cast<size_t>(i)]; }
 
-  /// Where the memory of a result comes from: a layer may pass on that of its input.
-  [[nodiscard]] size_t owner(size_t result) const {
-    while (result > 0 && stages_[result - 1].result_bytes == 0) --result;
-    return result;
-  }
   void hold(size_t result) {
-    const size_t of = owner(result);
+    const size_t of = owner_of(stages_, result);
     if (of > 0 && ++holders_[of] == 1) live_ += stages_[of - 1].result_bytes;
   }
   void release(size_t result) {
-    const size_t of = owner(result);
+    const size_t of = owner_of(stages_, result);
     if (of > 0 && --holders_[of] == 0) live_ -= stages_[of - 1].result_bytes;
   }
   void touch(int64_t more) { peak_ = std::max(peak_, live_ + more); }
@@ -53,47 +49,57 @@ class Replay {
     auto at = static_cast<size_t>(begin);
     hold(at);
     for (const PlannedPart& part : parts) {
-      const bool is_last = &part == &parts.back();
       if (part.is_region) {
-        if (run != Run::dropped) hold(at);
+        hold(at);
         // The recomputation ends where the last tensor is saved: that is the region's input.
-        if (run == Run::again && is_last) break;
-        forward(part.inside, part.begin, Run::dropped);
+        if (run == Run::again && &part == &parts.back()) break;
+        run_dropped(part.begin, part.end, run);
       } else {
-        run_stage(part.begin, run);
+        run_kept(part.begin, run);
       }
       const auto next = static_cast<size_t>(part.end);
       hold(next);
+      touch(0);
       release(at);
       at = next;
-      touch(0);
     }
     release(at);
   }
 
-  void run_stage(int64_t i, Run run) {
+  void run_kept(int64_t i, Run run) {
     const StageCost& cost = stage(i);
-    touch(run == Run::dropped ? cost.region_forward_bytes : cost.forward_bytes);
+    touch(cost.forward_bytes);
     if (run == Run::again) extra_seconds_ += cost.forward_seconds;
-    if (run == Run::dropped && recomputing_ > 0) extra_seconds_ += cost.forward_seconds;
-    if (run == Run::dropped) return;
     live_ += cost.kept_bytes;
     if (cost.keeps_input) hold(static_cast<size_t>(i));
     if (cost.keeps_result) hold(static_cast<size_t>(i) + 1);
   }
 
+  /// The layers of a region, which keep nothing.
+  void run_dropped(int64_t begin, int64_t end, Run run) {
+    for (int64_t i = begin; i < end; ++i) {
+      hold(static_cast<size_t>(i));
+      touch(stage(i).region_forward_bytes);
+      release(static_cast<size_t>(i));
+      if (run == Run::again) extra_seconds_ += stage(i).forward_seconds;
+    }
+  }
+
   void backward(const std::vector<PlannedPart>& parts) {
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      if (!part->is_region) {
-        backward_of(part->begin);
-        continue;
-      }
-      ++recomputing_;
-      forward(part->inside, part->begin, Run::again);
-      --recomputing_;
-      backward(part->inside);
-      release(static_cast<size_t>(part->begin));
+      part->is_region ? backward_of_region(*part) : backward_of(part->begin);
     }
+  }
+
+  void backward_of_region(const PlannedPart& region) {
+    // What is computed again has memory of its own, also where the caller holds the first result.
+    const std::vector<int> first_run = holders_;
+    std::fill(holders_.begin() + region.begin + 1, holders_.end(), 0);
+    forward(region.inside, region.begin, Run::again);
+    backward(region.inside);
+    std::copy(first_run.begin() + region.begin + 1, first_run.end(),
+              holders_.begin() + region.begin + 1);
+    release(static_cast<size_t>(region.begin));
   }
 
   void backward_of(int64_t i) {
@@ -112,7 +118,6 @@ class Replay {
   const std::vector<StageCost>& stages_;
   const ChainCosts& costs_;
   std::vector<int> holders_;
-  int recomputing_ = 0;
   int64_t live_ = 0;
   int64_t peak_ = 0;
   double extra_seconds_ = 0;

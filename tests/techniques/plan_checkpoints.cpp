@@ -1,6 +1,9 @@
 #include <ebb/ebb.h>
 #include <ebb/testing/measure.h>
 
+#include <functional>
+#include <map>
+#include <random>
 #include <sstream>
 #include <vector>
 
@@ -206,4 +209,85 @@ TEST_CASE("A plan fits only the chain that it was made for") {
              ContainsSubstring("a plan for 3 layers does not fit the 2"));
   CHECK_THAT(error_of([] { static_cast<void>(plan_checkpoints(ChainCosts(), 1)); }),
              ContainsSubstring("no layers"));
+}
+
+namespace {
+
+/// All schedules of the layers from `begin` to `end`, but those that only begin a region again.
+std::vector<std::vector<PlannedPart>> all_schedules(int64_t begin, int64_t end, bool is_inside) {
+  if (begin == end) return {{}};
+  std::vector<std::vector<PlannedPart>> all;
+  const auto extend = [&](const PlannedPart& first) {
+    for (auto& rest : all_schedules(first.end, end, false)) {
+      rest.insert(rest.begin(), first);
+      all.push_back(std::move(rest));
+    }
+  };
+  extend({begin, begin + 1, false, {}});
+  for (int64_t middle = begin + 1; middle < end + (is_inside ? 0 : 1); ++middle) {
+    for (const auto& inside : all_schedules(begin, middle, true)) {
+      extend({begin, middle, true, inside});
+    }
+  }
+  return all;
+}
+
+/// Layers of any sizes; some pass on the memory of their input.
+ChainCosts any_layers(size_t count, std::mt19937& random) {
+  const auto up_to = [&](int64_t most) {
+    return std::uniform_int_distribution<int64_t>(0, most)(random);
+  };
+  ChainCosts costs;
+  costs.input_gradient_bytes = up_to(1) * up_to(100);
+  for (size_t i = 0; i < count; ++i) {
+    StageCost cost;
+    const int64_t made = 1 + up_to(100);
+    cost.result_bytes = up_to(4) == 0 ? 0 : made;
+    cost.gradient_bytes = made;
+    cost.kept_bytes = up_to(1) * up_to(100);
+    cost.keeps_input = up_to(1) == 1;
+    cost.keeps_result = up_to(1) == 1;
+    cost.parameter_gradient_bytes = up_to(1) * up_to(60);
+    cost.region_forward_bytes = cost.result_bytes + up_to(1) * up_to(60);
+    cost.forward_bytes = cost.region_forward_bytes + cost.kept_bytes;
+    cost.backward_bytes = made + up_to(1) * up_to(60);
+    cost.forward_seconds = static_cast<double>(1 + up_to(9));
+    costs.stages.push_back(cost);
+  }
+  return costs;
+}
+
+}  // namespace
+
+TEST_CASE("No schedule within the budget runs less again than the plan, and none needs less") {
+  std::mt19937 random(17);
+  for (int round = 0; round < 100; ++round) {
+    const ChainCosts costs = any_layers(1 + static_cast<size_t>(round) % 5, random);
+    std::map<int64_t, double> fastest;  // by peak
+    for (const auto& parts : all_schedules(0, static_cast<int64_t>(costs.stages.size()), false)) {
+      const CheckpointPlan schedule(parts, costs);
+      const auto [at, is_new] = fastest.emplace(schedule.peak_bytes(), 1e9);
+      at->second = std::min(at->second, schedule.extra_forward_seconds());
+    }
+    double best = 1e9;
+    for (const auto& [budget, seconds] : fastest) {
+      best = std::min(best, seconds);
+      const CheckpointPlan plan = plan_checkpoints(costs, budget);
+      INFO("round " << round << ", " << costs.stages.size() << " layers, budget " << budget);
+      CHECK(plan.peak_bytes() <= budget);
+      CHECK(plan.extra_forward_seconds() == best);
+    }
+    const int64_t least = fastest.begin()->first;
+    CHECK_THAT(error_of([&] { static_cast<void>(plan_checkpoints(costs, least - 1)); }),
+               ContainsSubstring("the least possible is " + std::to_string(least) + " bytes"));
+  }
+}
+
+TEST_CASE("A plan for 60 layers of any sizes halves their peak") {
+  std::mt19937 random(23);
+  const ChainCosts costs = any_layers(60, random);
+  const int64_t half = plan_checkpoints(costs, INT64_MAX).peak_bytes() / 2;
+  const CheckpointPlan plan = plan_checkpoints(costs, half);
+  CHECK(plan.peak_bytes() <= half);
+  CHECK(plan.extra_forward_ratio() < 1);
 }
